@@ -8,17 +8,17 @@ import type { SupervisionEvent } from "./supervision/supervision-event.js";
 
 /** A server of the host changed its state. */
 export interface StatusChanged {
-  /** Always `status`; tells the events of `any` apart. */
+  /** Always `status`. Distinguishes the events of `any`. */
   readonly type: "status";
   /** The name of the server in the host. */
   readonly server: string;
-  /** Its status after the change. */
+  /** The server's status after the change. */
   readonly status: ServerStatus;
 }
 
 /** The catalogue changed. Changes in one turn of the event loop are published as one event. */
 export interface CatalogueChanged {
-  /** Always `catalogue`; tells the events of `any` apart. */
+  /** Always `catalogue`. Distinguishes the events of `any`. */
   readonly type: "catalogue";
   /** The lists that changed. Templates of resources count as `resources`. */
   readonly lists: readonly ("tools" | "prompts" | "resources")[];
@@ -26,7 +26,7 @@ export interface CatalogueChanged {
 
 /** A step in the supervision of the host's servers. */
 export interface SupervisionStep {
-  /** Always `supervision`; tells the events of `any` apart. */
+  /** Always `supervision`. Distinguishes the events of `any`. */
   readonly type: "supervision";
   /** The step of the supervisor: a change of a connection, or of the supervisor itself. */
   readonly step: SupervisionEvent;
@@ -38,9 +38,9 @@ export interface HostEvents {
   status: StatusChanged;
   /** The tools, prompts or resources of the host changed. */
   catalogue: CatalogueChanged;
-  /** The supervisor changed the state of a connection, or its own. */
+  /** The supervisor changed the state of a connection, or its own state. */
   supervision: SupervisionStep;
-  /** Every event. `type` tells them apart. */
+  /** Every event. `type` distinguishes them. */
   any: StatusChanged | CatalogueChanged | SupervisionStep;
 }
 
@@ -67,7 +67,7 @@ export class HostListeners {
   publish(event: HostEvents["any"]): void {
     for (const name of [event.type, "any"] as const) {
       for (const listener of [...(this.#listeners.get(name) ?? [])]) {
-        // Each set holds listeners of its own event only.
+        // Safe: each set contains only listeners to its own event.
         callHook(this.#platform, `a listener to "${name}" of the host`, () => listener(event as never));
       }
     }
@@ -111,7 +111,9 @@ export interface ServerStatus {
    * if present.
    */
   readonly serverInfo: Readonly<Implementation> | undefined;
-  /** Number of open connections that the host supervises, without those for single clients of a gateway. */
+  /**
+   * Number of open connections that the host supervises. Connections for single clients of a gateway are not counted.
+   */
   readonly connections: number;
   /** The round trip of the last health check, in milliseconds. Undefined before the first one. */
   readonly latencyMs: number | undefined;
@@ -120,7 +122,7 @@ export interface ServerStatus {
   /** The last error of the server. It remains after the server has recovered. */
   readonly lastError: ServerProblem | undefined;
   /**
-   * The state of the circuit breaker: `open` if the host rejects calls of this server. `closed` without a circuit
+   * The state of the circuit breaker: `open` if the host rejects calls to this server. `closed` without a circuit
    * breaker.
    */
   readonly circuit: CircuitState;

@@ -183,7 +183,7 @@ export class Host implements AsyncDisposable {
 
   /**
    * Adds a server, and starts it if the host is started. Resolves when the server is ready. Rejects if its first
-   * attempt fails; the host continues to retry.
+   * attempt to start fails; the host continues to retry.
    */
   add(name: string, entry: HostEntry): Promise<void> {
     return this.#servers.addStarted(name, entry);
@@ -206,7 +206,7 @@ export class Host implements AsyncDisposable {
   async refresh(server?: string): Promise<void> {
     if (server !== undefined) await this.ready(server);
     const servers = server === undefined ? this.#servers.all() : [this.#servers.get(server)];
-    // One failure must not hide the lists of the other servers.
+    // A failure of one server must not prevent the others from being refreshed.
     const outcomes = await Promise.allSettled(servers.map((one) => one.refresh()));
     const failed = outcomes.find((outcome) => outcome.status === "rejected");
     if (failed !== undefined) throw McpError.from(failed.reason);
@@ -228,14 +228,14 @@ export class Host implements AsyncDisposable {
   /**
    * Creates a server that offers everything the host's servers offer, for any transport, any number of clients and
    * every revision. Forwards calls, progress, cancellation, changes, and questions of servers (elicitation, sampling,
-   * roots). The application can add its own tools to it.
+   * roots). The application can add its own tools to the created server.
    */
   asServer(options: GatewayOptions = {}): Server {
     this.#servers.enableForwarding();
     return gatewayServer(this.#servers, options);
   }
 
-  /** Stops all servers. Waits up to `drainMs` for running calls. Default: 0, so that they end at once. */
+  /** Stops all servers. Waits up to `drainMs` for running calls. Default: 0, so that running calls end at once. */
   async close({ drainMs = 0 }: { drainMs?: number } = {}): Promise<void> {
     await this.#servers.close(drainMs);
   }

@@ -41,7 +41,7 @@ export interface HostedServerConfig extends RemoteServerConfig {
 
 /** Callbacks of a hosted server. */
 export interface HostedServerEvents {
-  /** Called when the server has listed something. `kinds` are the kinds that differ from before. */
+  /** Called when the server has returned lists. `kinds` are the kinds whose lists differ from before. */
   listed(server: HostedServer, kinds: readonly OfferCapability[]): void;
   /** Called when the status of the server has changed. */
   changed(server: HostedServer): void;
@@ -68,11 +68,11 @@ export class HostedServer {
   #lastError: ServerProblem | undefined;
   #lastFailure: McpError | undefined;
   /**
-   * The connection that fetches the lists and receives changes. `listed` resolves with whether its first lists arrived;
-   * it never rejects.
+   * The connection that fetches the lists and receives changes. `listed` resolves with true if its first lists arrived,
+   * otherwise with false. It never rejects.
    */
   #listening: { readonly connection: RemoteConnection; readonly listed: Promise<boolean> } | undefined;
-  /** Counts fetches. `#known` has the number of the fetch that gave the current list of each kind. */
+  /** Number of fetches so far. `#known` has the number of the fetch that returned the current list of each kind. */
   #asked = 0;
   readonly #known = { tools: 0, prompts: 0, resources: 0 };
   /** Patterns already warned about. */
@@ -102,7 +102,8 @@ export class HostedServer {
     const connection = await this.remote.open(signal);
     try {
       const { startMs, options } = this.config;
-      // With a login the start as a whole has no deadline, because users take their time.
+      // Without a login, the supervisor limits the start as a whole. With a login there is no such limit, because users
+      // take their time, so the lists get a deadline of their own.
       const late = { on: options.auth === undefined ? undefined : startMs, error: () => notListed(this.name, startMs) };
       await settleWithin(this.#platform, [late], () => this.#waitForLists(connection, signal));
       signal.throwIfAborted();
@@ -113,12 +114,12 @@ export class HostedServer {
       throw error;
     }
     this.remote.adopt(connection);
-    // After a failed health check the connection closes, and the supervisor opens another one.
+    // If a health check fails, the connection closes and the supervisor opens another one.
     this.#health.watch(connection, (reason) => this.#recordError(reason));
     return connection;
   }
 
-  /** Handles a step of the supervisor with one of the server's connections. */
+  /** Handles a step of the supervisor that concerns one of the server's connections. */
   setState(state: HostedState, crashed: boolean, error: unknown): void {
     if (error !== undefined) this.#recordError(error);
     if (crashed) this.#restarts++;
@@ -183,7 +184,10 @@ export class HostedServer {
     return this.lists !== NO_LISTS && !this.stale;
   }
 
-  /** Waits until one of the connections has fetched the lists. Uses this connection if no other one does. */
+  /**
+   * Waits until one of the connections has fetched the lists. Uses this connection if no other connection is fetching
+   * them.
+   */
   async #waitForLists(connection: RemoteConnection, signal: AbortSignal): Promise<void> {
     while (this.#listening !== undefined) if (await this.#listening.listed) return;
     await this.#listen(connection, signal);
@@ -204,7 +208,10 @@ export class HostedServer {
     return done;
   }
 
-  /** Moves to another connection, because no changes arrive until the supervisor has reopened the one that ended. */
+  /**
+   * Listens on another connection when one has ended. Otherwise no changes would arrive until the supervisor has
+   * reopened it.
+   */
   #listenElsewhere(ended: RemoteConnection): void {
     const other = [...this.remote.connections].find((one) => one !== ended && one.client.state === "ready");
     if (other === undefined || this.#listening !== undefined || this.#closed) return;
@@ -219,8 +226,8 @@ export class HostedServer {
   }
 
   /**
-   * Some servers announce a change only to the session whose call caused it, and that is not the session that fetches
-   * the lists.
+   * Subscribes on a further connection. Some servers announce a change only to the session whose call caused it, which
+   * may be another session than the one that fetches the lists.
    */
   #followOther({ client }: RemoteConnection): void {
     this.#subscribe(client, undefined).catch((error: unknown) => this.#warnMissedChanges(client, error));
@@ -256,7 +263,7 @@ export class HostedServer {
       this.#events.warn(`changes of the server "${this.name}" may be lost: ${thrownMessage(error)}`);
   }
 
-  /** Fetches lists and publishes them, except lists that a later fetch has already replaced. */
+  /** Fetches lists and publishes them, except for lists that a later fetch has already replaced. */
   async #fetch(client: Client, kinds: readonly OfferCapability[], signal?: AbortSignal, first = false): Promise<void> {
     const asked = ++this.#asked;
     const lists = await fetchLists(client, kinds, { signal });
@@ -274,7 +281,7 @@ export class HostedServer {
       for (const { message } of this.tools.problems) this.#events.warn(`the server "${this.name}": ${message}`);
       this.#warnOfUnused(this.tools.unused);
     }
-    // After a restart most servers list the same as before: announce only real changes.
+    // Announce only real changes: after a restart most servers return the same lists as before.
     const isOther = (list: keyof ServerLists) => !isSame(before[list], this.lists[list]);
     const kinds = OFFER_CAPABILITIES.filter((kind) => isOther("about") || kindsOf(kind).some(isOther));
     this.#events.listed(this, kinds);
@@ -296,7 +303,10 @@ export class HostedServer {
   }
 }
 
-/** Compares values that come from JSON of the same server, so that the order of their members is the same. */
+/**
+ * Compares JSON values of the same server as text, because the server is expected to send the members in the same
+ * order.
+ */
 function isSame(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }
@@ -333,8 +343,8 @@ export class RemoteWatches {
   }
 
   /**
-   * Subscribes over a new connection and reports an update of every watched resource, because updates may have been
-   * lost.
+   * Subscribes over a new connection. Reports an update of every resource that was subscribed to before, because
+   * updates may have been lost meanwhile.
    */
   follow(client: Client): void {
     this.#client = client;
@@ -356,7 +366,8 @@ export class RemoteWatches {
         void this.#readUpdates(watched, subscription);
         return subscription;
       },
-      // The connection ended, or the server rejected the subscription; the next connection subscribes again.
+      // The connection ended, or the server rejected the subscription. The watch subscribes again over the next
+      // connection.
       () => undefined,
     );
   }
@@ -365,7 +376,7 @@ export class RemoteWatches {
     try {
       for await (const _change of subscription) for (const updated of watched.listeners) updated();
     } catch {
-      // The connection ended; `follow` continues over the next one.
+      // The connection ended. `follow` continues over the next connection.
     }
   }
 }

@@ -74,7 +74,7 @@ export class HostedServers {
     return this.#servers.get(name);
   }
 
-  /** The server of this name. Throws `misuse` if the host has none, or if it is disabled. */
+  /** The server with this name. Throws `misuse` if the host has no such server, or if the server is disabled. */
   get(name: string): HostedServer {
     const server = this.#servers.get(name);
     if (server !== undefined) return server;
@@ -107,7 +107,7 @@ export class HostedServers {
     return this.#supervisor.tree();
   }
 
-  /** Adds a server without starting it. Returns undefined if its entry disables it. */
+  /** Adds a server without starting it. Returns undefined if the entry disables the server. */
   add(name: string, entry: HostEntry): HostedServer | undefined {
     if (this.#closed) throw closed();
     if (this.#servers.has(name) || this.#disabled.has(name)) {
@@ -193,7 +193,7 @@ export class HostedServers {
     void this.#supervisor.start().catch(() => {});
     const launched = servers.map((server) => ({ server, started: this.#launch(server) }));
     const required = launched.filter(({ server }) => server.config.required).map(({ started }) => started);
-    // Servers with lists of an earlier run are usable at once.
+    // `start` does not wait for servers with lists of an earlier run, because their lists are usable at once.
     const awaited = launched.filter(({ server }) => !server.stale).map(({ started }) => started.catch(() => {}));
     let timer: { cancel(): void } | undefined;
     const late = new Promise<void>((resolve) => {
@@ -205,8 +205,8 @@ export class HostedServers {
   }
 
   /**
-   * Resolves when all connections of the server are open. Rejections need no handler: the supervisor retries in any
-   * case.
+   * Resolves when all connections of the server are open. A rejection without a handler is ignored, because the
+   * supervisor retries in any case.
    */
   #launch(server: HostedServer): Promise<void> {
     const launched = this.#launched.get(server) ?? neverUnhandled(this.#startConnections(server));
@@ -215,7 +215,7 @@ export class HostedServers {
   }
 
   async #startConnections(server: HostedServer): Promise<void> {
-    // A removed server of the same name must end first, because both use the same ids of children.
+    // A removed server of the same name must end first, because both servers use the same child ids.
     await this.#removing.get(server.name);
     if (this.#servers.get(server.name) !== server) throw removed(server.name);
     await Promise.all(
@@ -311,13 +311,13 @@ function connectionSpecs(server: HostedServer, retryMs = RETRY_MS): ChildSpec<Re
     start: (signal) => server.start(signal),
     ended: async (connection) => {
       const ended = await connection.ended;
-      // Prefer the cause: it says why the connection ended.
+      // Prefer the cause, because it describes why the connection ended.
       const reason = ended?.cause instanceof Error ? ended.cause : ended;
       return { normal: false, reason: reason?.message ?? "the connection was closed", error: reason };
     },
     stop: (connection) => connection.close(),
-    // With a login only the deadlines of the connection and of its lists apply, because they exclude the time that the
-    // user takes.
+    // With a login, only the deadlines of the connection and of its lists apply. These exclude the time that the user
+    // takes.
     startMs: options.auth === undefined ? startMs : Number.POSITIVE_INFINITY,
     retryMs,
   }));
@@ -327,8 +327,8 @@ function connectionSpecs(server: HostedServer, retryMs = RETRY_MS): ChildSpec<Re
 const CONNECTION_NUMBER = /#\d+$/;
 
 /**
- * The id of a connection: the server's name, with a number from the second connection on. Names that already end in
- * such a number get one from the first connection on, so that ids do not collide.
+ * The id of a connection: the server's name, with a number from the second connection on. For a name that already ends
+ * in such a number, even the first connection gets a number, so that ids do not collide.
  */
 function childId(name: string, index: number): string {
   return index === 0 && !CONNECTION_NUMBER.test(name) ? name : `${name}#${index + 1}`;

@@ -16,12 +16,12 @@ import type { HealthOptions } from "./connection/health-check.js";
 import type { HostEvents } from "./host-events.js";
 import type { RestartBackOff, RestartIntensity } from "./supervision/supervisor-options.js";
 
-/** A server in this process, or a factory of transports to a server, in place of an address or a command. */
+/** A server in this process, or a factory of transports to a server. Takes the place of an address or a command. */
 export type HostedHere = LocalServer | TransportMaker;
 
 /**
- * One server of a host: an entry as in a configuration file, an entry with a server of this process, or only that
- * server.
+ * One server of a host: an entry as in a configuration file, an entry with a server of this process, or only a server
+ * of this process.
  */
 export type HostEntry =
   | HostedHere
@@ -34,8 +34,8 @@ export type HostEntry =
 /** Rules for restarting servers that ended. */
 export interface HostRestarts {
   /**
-   * Number of restarts of one server within a period, before the host stops restarting it for `retryMs`. Default: 5
-   * within 60 s.
+   * Maximum number of restarts of one server within a period. Beyond it, the host stops restarting the server for
+   * `retryMs`. Default: 5 within 60 s.
    */
   intensity?: Partial<RestartIntensity> | undefined;
   /** The delay before a restart. Default: from 1 s to 30 s, plus or minus 20 %. */
@@ -63,7 +63,8 @@ export interface HostOptions {
     | Pick<HostServer, "startMs" | "callMs" | "concurrency" | "queue" | "perSecond" | "burst" | "trust">
     | undefined;
   /**
-   * Milliseconds that `start` waits for servers that are not required. Default: 5000. Calls wait for their own server.
+   * Milliseconds that `start` waits for servers that are not required. Default: 5000, because each call waits for its
+   * server anyway.
    */
   startWaitMs?: number | undefined;
   /** Milliseconds that a call waits for its server to start or restart. Default: 10,000. */
@@ -73,8 +74,8 @@ export interface HostOptions {
   /** Health checks of connections; `false` for none. Default: a ping after 30 s without an answer. */
   health?: HealthOptions | false | undefined;
   /**
-   * Circuit breaker, which rejects the calls of a failing server at once; `false` for none. Default: opens after 5
-   * failures in a row, or if half of 10 calls fail.
+   * Circuit breaker, which rejects calls to a failing server at once; `false` for none. Default: opens after 5 failures
+   * in a row, or if half of 10 calls fail.
    */
   circuit?: CircuitOptions | false | undefined;
   /** Format of the names of tools and prompts. */
@@ -83,8 +84,8 @@ export interface HostOptions {
   transform?: ToolTransform | undefined;
   /**
    * The approved offers of servers, by their names in this host: `readLock(text)` of `@parley/mcp/lock`. Offers that
-   * differ are left out of the catalogue and appear in `drift` of `status`. A server without an entry is used as it is,
-   * with a warning. Default: no lock.
+   * differ are left out of the catalogue and appear in `drift` of `status`. A server without an entry in the lock is
+   * used as it is, with a warning. Default: no lock.
    */
   locks?: LockFile | undefined;
   /** Treatment of offers that differ from `locks`. Default: `refuse`. */
@@ -93,7 +94,7 @@ export interface HostOptions {
   catalogue?: CatalogueStore | undefined;
   /**
    * True if connections to servers declare elicitation, sampling and roots, because clients of a gateway can answer
-   * them. Default: true if `asServer` is called before `start`.
+   * such questions. Default: true if `asServer` is called before `start`.
    */
   forwardQuestions?: boolean | undefined;
   /** Called with every event of the host. */
@@ -134,7 +135,7 @@ export function checkHostOptions(options: HostOptions): void {
   }
 }
 
-/** Maximum number of connections that share the calls of one server. Each may be a process. */
+/** Maximum number of connections that share the calls to one server. Each may be a process. */
 const MAX_CONNECTIONS = 100;
 
 const CHOICES = {
@@ -164,7 +165,7 @@ function checkEntryValues(entry: HostServer, of: string): void {
 const ENTRY_OPTIONS =
   "command args env inheritEnv cwd url headers transport maxMessageBytes disabled required trust startMs callMs tools connections concurrency queue perSecond burst prefix isolation server";
 
-/** Checks the entry of a server and normalizes it to one form. Throws `invalid_definition` for an invalid one. */
+/** Checks the entry of a server and normalizes it to one form. Throws `invalid_definition` for an invalid entry. */
 export function checkedEntry(name: string, entry: HostEntry): HostServer & { readonly server?: HostedHere } {
   if (name === "") {
     throw new McpError("invalid_definition", "a server of the host has an empty name", { fix: "Give it a name." });
@@ -195,8 +196,8 @@ function isHere(entry: HostEntry): entry is HostedHere {
 }
 
 /**
- * `trusted` if the annotations of a server's tools may decide anything, such as whether to resend a call or to ask for
- * consent.
+ * `trusted` if the host may rely on the annotations of a server's tools, for example when it decides whether to resend
+ * a call or to ask for consent.
  */
 export type Trust = "trusted" | "untrusted";
 
@@ -249,18 +250,18 @@ export interface HostServer {
    * Number of connections that share the calls, for servers that may be started more than once. 1 to 100. Default: 1.
    */
   readonly connections?: number | undefined;
-  /** Number of calls that run at once. Default: that of `defaults`, or else no limit. */
+  /** Maximum number of calls that run at once. Default: that of `defaults`, or else no limit. */
   readonly concurrency?: number | undefined;
   /**
-   * Number of calls that wait for a free slot; the host rejects further calls. Default: that of `defaults`, or else
-   * 1,000.
+   * Maximum number of calls that wait for a free slot; the host rejects further calls. Default: that of `defaults`, or
+   * else 1,000.
    */
   readonly queue?: number | undefined;
-  /** Average number of calls that start per second. Default: no limit. */
+  /** Maximum average number of calls that start per second. Default: that of `defaults`, or else no limit. */
   readonly perSecond?: number | undefined;
   /**
-   * Number of calls that may start at once after a pause, with `perSecond`. Default: `perSecond`, rounded down, at
-   * least 1.
+   * Maximum number of calls that may start at once after a pause, with `perSecond`. Default: that of `defaults`, or
+   * else `perSecond`, rounded down, at least 1.
    */
   readonly burst?: number | undefined;
   /**

@@ -52,8 +52,9 @@ export function resolveServerEntry(
     },
     startsProcess,
     isolation,
-    // Evaluated for each connection, because `asServer` may come after the host. Servers of this process are left out,
-    // but remote servers may list tools by the declared capabilities.
+    // Evaluated for each connection, because `asServer` may be called after the server was added. Not declared to
+    // servers of this process. Remote servers need the declaration, because they may list tools by the declared
+    // capabilities.
     get askable() {
       return forwards() && entry.server === undefined ? ANY_QUESTION : undefined;
     },
@@ -180,8 +181,8 @@ function applicationCall(server: string, options: ClientOptions, platform: Platf
 }
 
 /**
- * Answers for an application without a handler. The connection declares capabilities for the clients of a gateway, and
- * the application itself may lack them.
+ * Answers a question for which the application has no handler. Such a question can arrive, because the connection
+ * declares capabilities on behalf of the clients of a gateway.
  */
 function defaultAnswer({ method }: Question): object {
   if (method === "roots/list") return { roots: [] };

@@ -15,10 +15,10 @@ import { type CallerChannel, RemoteConnection } from "./remote-connection.js";
 
 /**
  * Maximum number of connections to one server in addition to its own. Beyond this, the connection that is idle longest
- * is closed.
+ * is closed. If none is idle, the call is rejected.
  */
 const MAX_CONNECTIONS = 100;
-/** Time after which an unused connection is closed. */
+/** Time after which an unused connection for single callers is closed. */
 const IDLE_MS = 300_000;
 
 /** The configuration of one server of a host. */
@@ -43,7 +43,7 @@ export interface RemoteServerConfig {
   readonly circuit: CircuitOptions | false;
   /** The lock of the server; undefined if every offer is allowed. */
   readonly lock: DriftPolicy | undefined;
-  /** Milliseconds for one call as a whole; undefined for the client's own timeouts. */
+  /** Milliseconds for one call as a whole; undefined to use the client's own timeouts. */
   readonly callMs: number | undefined;
 }
 
@@ -57,8 +57,8 @@ export interface OutgoingRequest {
 }
 
 /**
- * An open connection, or a promise of the next one. An open one is returned without a promise, so that the calls of one
- * turn are spread over several connections.
+ * An open connection, or a promise of the next one. An open connection is returned without a promise. A call is then
+ * counted before the next call of the same turn picks a connection, so that calls are spread over the connections.
  */
 type FoundConnection = RemoteConnection | Promise<RemoteConnection>;
 
@@ -103,7 +103,7 @@ export class RemoteServer {
     return best;
   }
 
-  /** Opens one of the server's own connections. The owner calls `adopt` when it can be used. */
+  /** Opens one of the server's own connections. The owner calls `adopt` when the connection can be used. */
   open(signal: AbortSignal): Promise<RemoteConnection> {
     const { options, askable: capabilities, ...rest } = this.config;
     return RemoteConnection.open({ ...rest, options: { ...options, signal }, capabilities });
@@ -111,14 +111,16 @@ export class RemoteServer {
 
   adopt(connection: RemoteConnection): void {
     if (this.#closed) return;
-    // The server has just answered, so that failures of earlier connections no longer count.
+    // The server has just answered, so failures of earlier connections no longer count.
     if (this.connections.size === 0) this.circuit?.reset();
     this.connections.add(connection);
     void connection.ended.then(() => this.connections.delete(connection));
     this.#queue.opened(connection);
   }
 
-  /** Marks the server as unavailable: rejects waiting calls, and new ones at once. */
+  /**
+   * Marks the server as unavailable, unless it has an open connection: rejects waiting calls, and new calls at once.
+   */
   markUnavailable(error: McpError): void {
     if (this.connections.size === 0 || this.#closed) this.#queue.refuse(error);
   }
@@ -140,7 +142,8 @@ export class RemoteServer {
 
   #shared(own: RemoteConnection, askable: ClientCapabilities, caller: unknown): FoundConnection {
     const { isolation, startsProcess } = this.config;
-    // Callers share a connection if each request carries its capabilities, or if one process must serve all of them.
+    // Callers share the connection if each request carries the capabilities of its caller, or if every further
+    // connection would start another process.
     if (isolation === "shared" && (!own.asksByRequest || startsProcess)) return own;
     const key = connectionKey(askable);
     if (isolation === "client") return this.#others.get(key, askable, caller);
@@ -149,7 +152,10 @@ export class RemoteServer {
       : this.#others.get(key, askable, undefined);
   }
 
-  /** Sets the channel for questions outside of calls, over the own connections of a gateway's client. */
+  /**
+   * Sets the channel for questions outside of calls that arrive over a client's own connections. `caller` is a client
+   * of a gateway.
+   */
   setCallerChannel(caller: object, call: CallerChannel): void {
     this.#others.setChannel(caller, call);
   }
@@ -179,7 +185,10 @@ export class RemoteServer {
     );
   }
 
-  /** Sends a call that need not wait, as nearly every tool call. Allocates no promise other than that of the answer. */
+  /**
+   * Sends a call that need not wait, as is the case for nearly every tool call. Allocates no promise other than that of
+   * the answer.
+   */
   #forwardNow(
     { method, params, call, forwarded }: OutgoingRequest,
     connection: RemoteConnection,
@@ -214,7 +223,8 @@ export class RemoteServer {
   }
 
   /**
-   * Adds the server's deadline to the options of a call. Unless set otherwise, the idle timeout is at least as long.
+   * Adds the server's deadline to the options of a call. Unless the idle timeout is set, it becomes at least as long as
+   * the deadline.
    */
   withDeadline(options: CallOptions): CallOptions {
     const { callMs, options: ofConnection } = this.config;
@@ -236,7 +246,7 @@ export class RemoteServer {
       return await this.#pickAndSend(options, send);
     } catch (error) {
       if (!options.repeatable || !isLost(error)) throw error;
-      // Another connection may be open, or opens soon.
+      // Another connection may be open already, or open soon.
       return await this.#pickAndSend(options, send);
     } finally {
       this.gate.leave();
@@ -295,8 +305,8 @@ interface CallerConnection {
 }
 
 /**
- * Connections to one server for callers that cannot share its own: one for each key, and for each caller if one is
- * given.
+ * Connections to one server for callers that cannot share its own connections: one for each key, and one for each
+ * caller if a caller is given.
  */
 class CallerConnections {
   readonly #config: RemoteServerConfig;
@@ -313,7 +323,7 @@ class CallerConnections {
   }
 
   /**
-   * Returns the connection of `caller` for `key`. The first call opens it, and also the first one after it was lost.
+   * Returns the connection of `caller` for `key`. Opens it on the first call, and on the first call after it was lost.
    */
   get(key: string, capabilities: ClientCapabilities, caller: unknown): FoundConnection {
     const now = this.#config.platform.monotonic();
@@ -325,7 +335,7 @@ class CallerConnections {
     }
     this.#makeRoom();
     const { name, target, lock } = this.#config;
-    // A caller that is not an object has no entry.
+    // A caller that is not an object has no channel of its own.
     const application = this.#channels.get(caller as object) ?? this.#config.application;
     const options = optionsFor(this.#config.options, capabilities);
     const opened = RemoteConnection.open({ name, target, options, capabilities, application, lock });
@@ -395,8 +405,8 @@ class CallerConnections {
 }
 
 /**
- * Identifies connections that callers can share: everything a server learns about its callers when the connection
- * opens.
+ * Identifies connections that callers can share. The key contains everything that a server learns about its callers
+ * when the connection opens.
  */
 function connectionKey({ extensions, ...askable }: ClientCapabilities): string {
   const ids = Object.keys(extensions ?? {}).filter((id) => id !== TASKS.id);

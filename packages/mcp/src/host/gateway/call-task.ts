@@ -8,7 +8,7 @@ import { withAsking } from "../../server/questions/with-asking.js";
 
 type Ask = (question: Question) => Promise<object>;
 
-/** Maximum number of messages that are held until the caller's task exists. */
+/** Maximum number of messages that are held until the caller's task exists. Further log messages are dropped. */
 const MAX_HELD = 64;
 
 const ENDED: ReadonlySet<string> = new Set(["completed", "failed", "cancelled"]);
@@ -26,14 +26,14 @@ export class CallTask {
   #reached = 0;
   /** Messages to send once the caller's task exists. */
   readonly #held = new Map<unknown, () => void>();
-  /** Resolves questions that arrived before the caller could be asked. */
+  /** Resumes questions that arrived before the caller could be asked. */
   readonly #early: (() => void)[] = [];
 
   get isStarted(): boolean {
     return this.#task !== undefined;
   }
 
-  /** Sets the task that the server created. `over` is called when it is no longer followed. */
+  /** Sets the task that the server created. `over` is called when the task is no longer followed. */
   started(task: FollowedTask, over: () => void): void {
     this.#task = task;
     this.#onEnd = over;
@@ -99,7 +99,8 @@ export class CallTask {
       void this.#publishStatus(task, call);
       return withoutTask(await task.outcome(signal));
     } catch (error) {
-      // The caller is gone, and no other client knows the server's task.
+      // Following the task failed, for example because the caller is gone. No other client knows the server's task, so
+      // cancel it.
       cancel();
       throw error;
     } finally {
@@ -118,19 +119,19 @@ export class CallTask {
   }
 
   /**
-   * Publishes the status messages of the server's task as progress messages of the caller's, which become its status
-   * message.
+   * Publishes the status messages of the server's task as progress messages of the caller's task, whose status message
+   * they become.
    */
   async #publishStatus(task: FollowedTask, call: ServerCall): Promise<void> {
     let last: string | undefined;
     try {
       for await (const { status, statusMessage } of task) {
-        // The message of an ended task may be the text of an unexpected error. The caller's task has the message of its
-        // own outcome.
+        // The message of an ended task may be the text of an unexpected error. The caller's task gets its message from
+        // its own outcome.
         if (ENDED.has(status)) return;
         if (statusMessage === undefined || statusMessage === last) continue;
         last = statusMessage;
-        // Adds as little as possible, so that progress from the server itself is never below it.
+        // Adds the smallest possible amount, so that later progress of the server is never below this value.
         this.#reached += Number.EPSILON * Math.max(2 * Math.abs(this.#reached), 1);
         call.ctx.progress(this.#reached, { message: statusMessage });
       }

@@ -9,12 +9,12 @@ import type { RemoteServer } from "../connection/remote-server.js";
 import { answerOutsideCalls, askableOf, callerOf } from "./forward-request.js";
 import type { ShownTools } from "./remote-offer.js";
 
-/** The offers of one server over the own connection of one client. */
+/** The offers of one server, as one client sees them over its own connection. */
 export interface OfferView extends ShownTools {
   readonly catalogue: HostCatalogue;
 }
 
-/** The host's part in the views of clients. */
+/** The part of a gateway that the views of clients use. */
 interface ViewSource {
   readonly catalogue: HostCatalogue;
   /** Filters the tools of a server for clients. */
@@ -24,7 +24,8 @@ interface ViewSource {
 }
 
 /**
- * The views of clients at servers at which each client has its own connection: the lists that the server returns there.
+ * The views of clients for servers with a separate connection for each client: the lists that the server returns over
+ * that connection.
  */
 export class ClientViews {
   readonly #source: ViewSource;
@@ -70,7 +71,7 @@ export class ClientViews {
         if (kind !== "resource") this.#source.changed(kind);
       }
     };
-    // The connection ended, and its view with it.
+    // An error means that the connection has ended. Its view is then no longer used.
     follow().catch(() => {});
   }
 }

@@ -19,8 +19,8 @@ export interface ForwardTarget {
 }
 
 /**
- * Turns an error of the server into one for the caller: in the form of the caller's revision, and with the names that
- * the caller knows. Throws it, or returns the result that represents it.
+ * Turns an error of the server into an error for the caller: in the form of the caller's revision, and with the names
+ * that the caller knows. Throws that error, or returns the result that represents it.
  */
 export function forwardError(error: unknown, call: ServerCall, { server, names, connected }: ForwardTarget): object {
   if (!McpError.is(error)) throw error;
@@ -31,7 +31,7 @@ export function forwardError(error: unknown, call: ServerCall, { server, names, 
   if (isTaskRequired(error))
     throw taskDialect(call.request.revision).taskRequiredError(String(call.request.params["name"]));
   if (kind === "capability_missing") {
-    // The server knows the capabilities of this caller, so that the caller is the one that lacks it.
+    // The server was sent the capabilities of this caller, so it is the caller that lacks the capability.
     const own = new McpError(kind, message, { data });
     if (method === "tools/call") return toErrorResult(own, call);
     throw own;
@@ -41,7 +41,8 @@ export function forwardError(error: unknown, call: ServerCall, { server, names, 
   const uri = isObject(data) && typeof data["uri"] === "string" ? data["uri"] : undefined;
   if (uri === undefined) throw data === error.data ? error : new McpError(kind, message, { code, data });
   const outer = { ...(data as object), uri: names?.uri(uri) ?? uri };
-  // Newer revisions have no error code for a missing resource, only data that contains nothing but the URI.
+  // Newer revisions have no error code for a missing resource. They are recognised by data that contains nothing but
+  // the URI.
   const namesOnly = method === "resources/read" && Object.keys(outer).length === 1;
   if (kind === "resource_not_found" || (kind === "invalid_params" && namesOnly))
     throw new McpError("resource_not_found", message, { data: outer });
@@ -49,7 +50,8 @@ export function forwardError(error: unknown, call: ServerCall, { server, names, 
 }
 
 /**
- * The reference of an unexpected error whose text this caller must not see. Servers of this library mark such texts.
+ * The reference of an unexpected error whose text this caller must not see; undefined for other errors. Servers of this
+ * library mark such texts.
  */
 export function hiddenReference(call: ServerCall, mark: unknown): string | undefined {
   if (!isObject(mark) || typeof mark["reference"] !== "string" || typeof mark["kind"] !== "string") return undefined;
@@ -58,7 +60,7 @@ export function hiddenReference(call: ServerCall, mark: unknown): string | undef
 
 const MAX_REFERENCE = 64;
 
-/** The data of an error, plus the wait from its HTTP response. */
+/** The data of an error, with the waiting time from its HTTP response if there is one. */
 function withWait(error: McpError): unknown {
   const { data } = error;
   const retryAfterMs = httpFailureOf(error)?.retryAfterMs;

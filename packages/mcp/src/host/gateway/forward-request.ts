@@ -26,7 +26,7 @@ export interface PreparedRequest {
   /** Questions that the caller can answer. */
   readonly askable: ClientCapabilities;
   readonly canBeAsked: boolean;
-  /** True if the request continues no earlier round and the server cannot create a task for it. */
+  /** True if the request does not continue an earlier round, and neither an extension nor a task is involved. */
   readonly isPlain: boolean;
   readonly own: PlainCall;
   /** Options without the signal, which the sender sets. */
@@ -73,8 +73,8 @@ function send(
 }
 
 /**
- * Forwards a call to a server behind the gateway, in any combination of eras. Progress, log messages, cancellation,
- * questions and tasks reach the side that they are for.
+ * Forwards a call to a server behind the gateway, whatever the eras of caller and server. Forwards progress, log
+ * messages, cancellation, questions and tasks as well.
  */
 export function forwardRequest(request: ForwardedRequest): Promise<object> {
   const { call } = request;
@@ -84,7 +84,8 @@ export function forwardRequest(request: ForwardedRequest): Promise<object> {
 
 /** Repeats a call as a task if it failed because its tool only runs as a task. Rejects with any other error. */
 export async function retryAsTask(request: ForwardedRequest, error: unknown): Promise<object> {
-  // Clients of older revisions learn from `tools/list` which tools require a task, but this server does not list it.
+  // Clients of older revisions learn from `tools/list` which tools require a task. This gateway does not list that, so
+  // it runs the task for them.
   if (!isTaskRequired(error) || taskDialect(request.call.request.revision).clientsDeclare) throw error;
   const askable = { ...request.askable, extensions: { ...request.askable.extensions, [TASKS.id]: {} } };
   return forwardAsTask({ ...request, askable, forwarded: forwardedFor(request.call, askable) });
@@ -101,7 +102,8 @@ function forwardOnce(request: ForwardedRequest, task: CallTask | undefined): Pro
   if (connection.asksByRequest && canBeAsked) return runOrResume(request, task);
   const own = new PlainCall(call, request.caller, task, connection.asksByRequest);
   const options = { ...optionsFor(call, own), signal };
-  // A server that asks by requests finds no caller that can answer, so that no call has to be parked.
+  // This caller cannot answer questions. The call need not be parked, because a question of the server is rejected at
+  // once.
   if (connection.asksByRequest) return send(request, own, options, forwarded);
   if (call.request.inputs !== undefined) return continueRounds(request, own, options);
   return send(request, own, options, forwarded).then((first) =>
@@ -109,12 +111,12 @@ function forwardOnce(request: ForwardedRequest, task: CallTask | undefined): Pro
   );
 }
 
-/** Maximum number of rounds of questions in one call; the same as for a server's own. */
+/** Maximum number of rounds of questions in one call, as for a server's own calls. A further round is an error. */
 const MAX_ROUNDS = 32;
 
 /**
- * Forwards a call to a server that asks by requests. A caller that answers in further rounds finds its call still
- * running.
+ * Forwards a call to a server that asks by requests. For a caller that answers in further rounds, the call continues to
+ * run between the rounds.
  */
 async function runOrResume(request: ForwardedRequest, task: CallTask | undefined): Promise<object> {
   const { call, parked, forwarded } = request;
@@ -138,7 +140,7 @@ async function runOrResume(request: ForwardedRequest, task: CallTask | undefined
 
 /**
  * Continues from round to round with a server that asks in its results. The results carry all state, so that nothing is
- * stored between the rounds. `first` is the result of the first round if it was already sent.
+ * stored between the rounds. `first` is the result of the first round if that round was already sent.
  */
 export async function continueRounds(
   request: ForwardedRequest,
@@ -166,7 +168,7 @@ type Progress = Parameters<NonNullable<CallOptions["onProgress"]>>[0];
 class PlainCall implements CallerChannel {
   readonly caller: unknown;
   readonly task: CallTask | undefined;
-  /** True if its server may ask by requests, false if it asks in its results. */
+  /** True if the server may ask by requests, false if it asks in its results. */
   asksByRequest: boolean;
   readonly #call: ServerCall;
 
@@ -177,7 +179,7 @@ class PlainCall implements CallerChannel {
     this.asksByRequest = asksByRequest;
   }
 
-  /** True if the caller gets a task in any case, and that task is not stored yet. */
+  /** True if the caller gets a task in any case, and its task is not stored yet. */
   get #isStoredFirst(): boolean {
     return this.task !== undefined && this.#call.root.admission?.beforeTool !== undefined;
   }
@@ -196,7 +198,7 @@ class PlainCall implements CallerChannel {
     else log();
   }
 
-  /** Reports progress. If the call must be stored as a task first, the report waits for that. */
+  /** Reports progress. If the call must first be stored as a task, the report waits until it is stored. */
   progress(progress: Progress): void {
     if (this.#isStoredFirst) return this.task?.progress(progress);
     this.task?.recordProgress(progress.progress);
@@ -204,7 +206,10 @@ class PlainCall implements CallerChannel {
   }
 }
 
-/** Sends a round and records the server's questions, so that a later round of the caller does not send it again. */
+/**
+ * Sends a round and records the server's questions, so that the gateway does not send this round again when the caller
+ * returns with answers.
+ */
 async function recorded(
   call: ServerCall,
   round: number,
@@ -219,7 +224,7 @@ async function recorded(
   };
   const record = await withAsking(() => call.asker.step(`gateway.round.${round}`, work));
   if (complete !== undefined) return complete;
-  // Safe: sealed by this server, or created above.
+  // Safe: the record was sealed by this server, or created above.
   const { questions, state } = record as { questions: Record<string, Question>; state?: string };
   return new InterimResult(questions, state);
 }
@@ -243,7 +248,8 @@ async function answersOf(
 }
 
 /**
- * Adds an id to a URL elicitation. Revisions with sessions require it, and servers without sessions do not send one.
+ * Adds an id to a URL elicitation. Revisions with sessions require the id, and servers without sessions do not send
+ * one.
  */
 function withId(call: ServerCall, { method, params }: Question): Question {
   if (params === undefined) return { method };
@@ -253,7 +259,7 @@ function withId(call: ServerCall, { method, params }: Question): Question {
 
 /**
  * Identifies the client of a call: its connection or session, or else its principal. An anonymous call gets a value of
- * its own, because the next one may come from another client.
+ * its own, because the next anonymous call may come from another client.
  */
 export function callerOf({ exchange, root }: ServerCall): unknown {
   return exchange.peer ?? exchange.principal?.key ?? root;
@@ -285,7 +291,7 @@ const OWN_META: ReadonlySet<string> = new Set([...Object.values(META), "progress
 const NO_EXTENSIONS: ClientCapabilities = { extensions: {} };
 
 function forwardedFor({ request: { logLevel } }: ServerCall, askable: ClientCapabilities): ForwardedCall {
-  // Sent even if empty, because the connection declares the capabilities of all callers.
+  // Sent even if empty. Otherwise the capabilities that the connection declares for all callers would apply.
   const capabilities =
     askable === NO_QUESTIONS
       ? NO_EXTENSIONS
@@ -295,12 +301,12 @@ function forwardedFor({ request: { logLevel } }: ServerCall, askable: ClientCapa
   return logLevel === undefined ? { capabilities } : { capabilities, logLevel };
 }
 
-/** The capabilities of a caller that can answer nothing, as most. */
+/** The capabilities of a caller that cannot answer any question. Most callers cannot. */
 const NO_QUESTIONS: ClientCapabilities = Object.freeze({});
 
 /**
- * The questions that the caller can answer on this connection, and its extensions among those that connections to the
- * server `extend` the protocol with.
+ * The questions that the caller can answer on this connection, and those of its extensions that are also in `extend`,
+ * the extensions of connections to the server.
  */
 export function askableOf(call: ServerCall, extend: readonly Extension[] | undefined): ClientCapabilities {
   const { elicitation, sampling, roots } = call.request.clientCapabilities;
@@ -333,7 +339,8 @@ function declaredOf(call: ServerCall, extend: readonly Extension[]): Record<stri
 
 /** Removes extensions whose required extensions are missing, because a connection cannot have them. */
 function withRequired(declared: Record<string, unknown>, extend: readonly Extension[]): Record<string, unknown> {
-  // Every connection follows tasks, whether its callers accept them or not.
+  // A required tasks extension is never missing, because every connection follows tasks, whether its callers accept
+  // them or not.
   const has = (id: string) => id === TASKS.id || Object.hasOwn(declared, id);
   const lacking = extend.filter(({ id, requires = [] }) => Object.hasOwn(declared, id) && !requires.every(has));
   if (lacking.length === 0) return declared;
@@ -342,8 +349,8 @@ function withRequired(declared: Record<string, unknown>, extend: readonly Extens
 }
 
 /**
- * Lets the client of a call answer questions outside of calls, such as for roots after the handshake. They arrive over
- * a connection that only this client uses, and reach the client on its own session.
+ * Lets the client of a call answer questions outside of calls, such as a request for roots after the handshake. The
+ * questions arrive over a connection that only this client uses, and are forwarded over the client's session.
  */
 export function answerOutsideCalls(server: RemoteServer, call: ServerCall): void {
   const { peer } = call.exchange;
@@ -370,7 +377,7 @@ function outsideChannel({ owner, request, row }: ServerCall, peer: Peer): Caller
       // Safe: askers reject every answer that is not an object.
       return withAsking(({ forwardQuestion }) => forwardQuestion(own, question, key)) as Promise<object>;
     },
-    // Messages outside of a call have no caller, and therefore no log level to pass.
+    // Messages outside of a call have no caller whose log level would apply, so they are dropped.
     log() {},
   };
 }

@@ -38,7 +38,7 @@ export function gatewayServer(backends: GatewayBackends, options: GatewayOptions
   const source = new HostSource(backends, server);
   const shown = tools === "search" ? searchSource(source, backends) : source;
   const made = new Server(info, server);
-  // Rank 1 puts it in front of the sources of the application.
+  // Rank 1 puts the servers of the host before the sources of the application.
   internalsOf(made).source.add(shown, 1);
   return made;
 }

@@ -37,7 +37,10 @@ export interface GatewayBackend extends ShownTools {
   watch(uri: string, updated: () => void): () => void;
 }
 
-/** Maximum length of all instructions together, in characters. Models get them with every conversation. */
+/**
+ * Maximum length of all instructions together, in characters. The rest is cut off, because models get the instructions
+ * with every conversation.
+ */
 const MAX_INSTRUCTIONS = 32_768;
 
 /** The offers of the servers of a host. Answers lists from the catalogue and forwards everything else. */
@@ -83,8 +86,8 @@ export class HostSource implements Source, GatewayState {
       const subscribes = declared.resources.subscribe === true && subscribe !== false;
       all.resources = { ...changes, subscribe: all.resources?.subscribe === true || subscribes };
     }
-    // By default every server declares logging. A gateway has nothing to log itself, so that it declares logging only
-    // on demand.
+    // By default every server declares logging. A gateway has nothing to log itself, so it declares logging only if an
+    // option or one of its servers does.
     return logs ? all : { ...all, ...({ logging: undefined } as object) };
   }
 
@@ -139,7 +142,7 @@ export class HostSource implements Source, GatewayState {
     return isolated.length === 0 ? this.#sharedList(kind) : this.#liveList(kind, isolated, call);
   }
 
-  /** The entries of all servers. Returns the same list until one of them changes. */
+  /** The entries of all servers. Returns the same list until an entry or the cache hint changes. */
   #sharedList(kind: OfferKind): OfferList {
     const entries = this.#backends.catalogue.all(kind);
     const cache = this.#hintOf(kind);
@@ -150,7 +153,7 @@ export class HostSource implements Source, GatewayState {
     return list;
   }
 
-  /** The entries that the caller sees, with those of its own connections. */
+  /** The entries that the caller sees, including those of its own connections. */
   async #liveList(kind: OfferKind, isolated: readonly RemoteServer[], call: ServerCall): Promise<OfferList> {
     const { catalogue } = this.#backends;
     const names = new Set(isolated.map(({ name }) => name));
@@ -167,7 +170,9 @@ export class HostSource implements Source, GatewayState {
     return { items: [...shared, ...own], cache: { ...(cache ?? this.#hints[kind]), scope: "private" } };
   }
 
-  /** The cache hint of a list: the strictest of its servers. */
+  /**
+   * The cache hint of a list: the strictest hint of the servers that offer it, and of the option `cache` if it is set.
+   */
   #hintOf(kind: OfferKind): CacheHint {
     const { cache } = this.#options;
     const { catalogue } = this.#backends;
@@ -242,7 +247,7 @@ export class HostSource implements Source, GatewayState {
     try {
       return await this.#views.get(server, call);
     } catch (error) {
-      // Always throws: without a connection no result represents the error.
+      // `forwardError` always throws here, because without a connection no result represents the error.
       throw forwardError(error, call, { server: server.name, names: undefined, connected: false });
     }
   }
@@ -266,7 +271,7 @@ export class HostSource implements Source, GatewayState {
   }
 }
 
-/** Removes the task support of tools, because extensions of this server declare it. */
+/** Removes the task support that servers declare for their tools. The extensions of this server declare it instead. */
 function withoutTasks(tools: readonly Tool[]): readonly Tool[] {
   return tools.map(({ execution: _tasks, ...tool }) => tool);
 }
@@ -275,14 +280,18 @@ function sameHint(one: CacheHint | undefined, other: CacheHint): boolean {
   return one?.ttlMs === other.ttlMs && one.scope === other.scope;
 }
 
-/** Closes the connections of a caller that the next request cannot identify. */
+/**
+ * Closes the connections of an anonymous caller, because no later request can be recognised as coming from the same
+ * caller.
+ */
 function closeUnknown(call: ServerCall, servers: readonly RemoteServer[]): void {
   if (callerOf(call) === call.root) for (const server of servers) server.closeConnectionsOf(call.root);
 }
 
 /**
- * Closes the idle connections of an unidentified caller when its call is answered, because a call that is rejected
- * after its offer was found does not use them. The returned function returns true once the call has been answered.
+ * Closes the idle connections of an anonymous caller when its call is answered. This covers a call that is rejected
+ * after its offer was found, which never uses its connection. The returned function returns true once the call has been
+ * answered.
  */
 function closeWhenAnswered(call: ServerCall, servers: readonly RemoteServer[]): () => boolean {
   let isAnswered = false;

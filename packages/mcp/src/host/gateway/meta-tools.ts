@@ -5,7 +5,7 @@ import { type SearchDetail, type ToolHit, ToolSearch } from "../catalogue/tool-s
 
 /** The tools that `MetaTools` searches, describes and calls. */
 export interface CallableTools<Options = unknown> {
-  /** All tools, under the names to call them by. Must return the same array as long as nothing has changed. */
+  /** All tools, under the names to call them by. Must return the same array until a tool changes. */
   tools(): readonly Tool[];
   /** Calls a tool by its name in `tools()`. `options` is the value that `MetaTools.call` got. */
   callTool(name: string, args: Record<string, unknown> | undefined, options: Options): Promise<CallToolResult>;
@@ -24,12 +24,12 @@ export class MetaTools<Options = unknown> {
   readonly #search = new ToolSearch();
   #indexed: readonly Tool[] | undefined;
 
-  /** Creates the three tools in front of those of `behind`. */
+  /** Creates the three tools for searching, describing and calling the tools of `behind`. */
   constructor(behind: CallableTools<Options>) {
     this.#behind = behind;
   }
 
-  /** The definitions of the three tools. They name the servers, so that they change with the servers. */
+  /** The definitions of the three tools. They list the servers, and therefore change with the servers. */
   tools(): Tool[] {
     const index = this.#index();
     const servers = index.categories().map(({ server, count }) => `${printableLine(server)} (${count})`);
@@ -38,14 +38,14 @@ export class MetaTools<Options = unknown> {
     return [searchTools(`${index.size} tools of ${named || "no server yet"}${more}`), DESCRIBE_TOOL, CALL_TOOL];
   }
 
-  /** True if a name is one of the three. */
+  /** True if `name` is the name of one of the three tools. */
   has(name: string): boolean {
     return name === "search_tools" || name === "describe_tool" || name === "call_tool";
   }
 
   /**
-   * Calls one of the three. Rejects if the called tool rejects. Mistakes that the model can correct are results with
-   * `isError`.
+   * Calls one of the three tools. Rejects if the called tool rejects. Mistakes that the model can correct are results
+   * with `isError`.
    */
   async call(name: string, args: Record<string, unknown> | undefined, options: Options): Promise<CallToolResult> {
     const given = args ?? {};

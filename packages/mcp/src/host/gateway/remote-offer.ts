@@ -43,7 +43,7 @@ export interface ShownTools {
 /** State that all offers of a gateway share. */
 export interface GatewayState {
   parkedCalls(call: ServerCall): ParkedCalls;
-  /** Closes the own connections of a client when it is gone. */
+  /** Closes a client's own connections when the client is gone. */
   closeWhenGone(peer: Peer | undefined, server: RemoteServer): void;
 }
 
@@ -131,11 +131,11 @@ export class RemoteOffer implements FoundOffer {
     let connection: RemoteConnection | undefined;
     let result: object;
     try {
-      // Reading `call.signal` creates a controller, which only a mounted server's call needs.
+      // Reading `call.signal` creates a controller. Only the call of a mounted server needs that.
       const signal = call.outer === undefined ? call.exchange.signal : call.signal;
       if (isolated) answerOutsideCalls(server, call);
       const found = server.connection(request.askable, caller, signal);
-      // Not awaited if it is already open, so that the next call sees this one in `running`.
+      // An open connection is not awaited, so that the next call sees this call in `running`.
       const over = found instanceof RemoteConnection ? found : await found;
       connection = over;
       if (isolated) this.#state.closeWhenGone(call.exchange.peer, server);
@@ -157,7 +157,8 @@ export class RemoteOffer implements FoundOffer {
       const connected = connection !== undefined;
       return forwardError(error, call, { server: server.name, names: this.#names, connected });
     } finally {
-      // An anonymous caller never uses its connection again, unless the call continues in its next round.
+      // An anonymous caller never uses its connection again, unless the call is still running for the caller's next
+      // round.
       if (isolated && caller === call.root && connection?.running === 0) server.closeConnectionsOf(caller);
     }
     const { resultType: _type, ttlMs, cacheScope, ...shown } = result as Record<string, unknown>;
@@ -181,8 +182,8 @@ const TASK_SUPPORT = {
 } as const;
 
 /**
- * Some revisions declare task support for each tool. In the others any tool of a server with the extension may run as a
- * task.
+ * The task support of a tool. Some revisions declare it for each tool. In other revisions any tool of a server with the
+ * tasks extension may run as a task.
  */
 function taskOf({ execution }: Tool, about: RemoteOffer["about"]): FoundOffer["task"] {
   const listed = execution?.taskSupport;
@@ -203,7 +204,7 @@ const CHECKS: Readonly<Record<string, (result: unknown) => CheckedResult<object>
 };
 
 /**
- * Checks a result of a server, and hides the text of an unexpected error if the caller may be a stranger. Throws
+ * Checks a result of a server. Hides the text of an unexpected error from callers for whom errors are masked. Throws
  * `invalid_response` for a malformed result.
  */
 function forwardedResult(result: object, call: ServerCall, server: string): object {

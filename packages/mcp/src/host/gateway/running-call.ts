@@ -15,7 +15,7 @@ interface OpenQuestion {
   settle(answer: Promise<object>): void;
 }
 
-/** The step that records the id of a parked call. The prefix keeps it apart from steps of handlers. */
+/** The step that records the id of a parked call. The prefix distinguishes it from steps of handlers. */
 const PARKED = "gateway.parked";
 
 /**
@@ -31,7 +31,7 @@ export class RunningCall implements CallerChannel {
   readonly #open = new Map<string, OpenQuestion>();
   #asked = 0;
   #hasEnded = false;
-  /** The caller's round that waits now. */
+  /** The caller's round that is waiting for an outcome now. */
   #round: ServerCall | undefined;
   /** Called when there is a new question, or when the call has ended. */
   #wakes: (() => void)[] = [];
@@ -71,8 +71,7 @@ export class RunningCall implements CallerChannel {
   }
 
   /**
-   * The outcome of the round of `call`: its questions as in `settle`, or the result, or that of the task if the call
-   * became one.
+   * The outcome of the round of `call`: that of `settle`, or the result of the server's task if the call became one.
    */
   async outcome(call: ServerCall, parked: ParkedCalls, isParked: boolean): Promise<object> {
     const result = await this.settle(call, parked, isParked);
@@ -80,15 +79,15 @@ export class RunningCall implements CallerChannel {
   }
 
   /**
-   * Waits for the outcome of the round of `call`. `isParked` is true if the round found this call by its id. Rejects
-   * with the signal of an unanswered question if another round follows.
+   * Waits for the outcome of the round of `call`. `isParked` is true if the round found this running call by its id.
+   * Rejects with an interruption if a question must be answered in another round.
    */
   async settle(call: ServerCall, parked: ParkedCalls, isParked: boolean): Promise<object> {
     this.#round = call;
     let parkedNow = isParked;
     const { signal } = call;
     const cancelled = () => {
-      // A round that ends for a question does not end the call.
+      // A round that ends in order to ask a question does not end the call.
       if (!isInputRequired(signal.reason)) this.ending.abort(signal.reason);
     };
     if (signal.aborted) cancelled();
@@ -150,7 +149,7 @@ export class RunningCall implements CallerChannel {
   }
 }
 
-/** The id under which an earlier round parked its call, if one did. */
+/** The id under which an earlier round parked the call; undefined if none did. */
 export function parkedId(call: ServerCall): Promise<string | undefined> {
   return withAsking(async () => {
     // Reads the record instead of running a step, because a round without a record may have to park the call itself.
@@ -160,7 +159,10 @@ export function parkedId(call: ServerCall): Promise<string | undefined> {
   });
 }
 
-/** Maximum number of calls that wait for answers of their callers at once. Each holds a running call on a server. */
+/**
+ * Maximum number of parked calls. Each is a running call on a server. Beyond this, a call that asks a question is
+ * rejected.
+ */
 const MAX_PARKED = 1000;
 
 /** Time for which the outcome of a call is stored, in case its last round is sent again. */
@@ -185,7 +187,7 @@ export class ParkedCalls {
     this.#randomId = randomId;
   }
 
-  /** Stores a call until `get`, and aborts it if its caller does not answer in time. Returns its unguessable id. */
+  /** Stores a call, and aborts it if its caller does not answer in time. Returns an id that cannot be guessed. */
   add(call: RunningCall): string {
     if (this.#parked.size >= MAX_PARKED) this.#dropEnded();
     if (this.#parked.size >= MAX_PARKED) {
@@ -198,7 +200,10 @@ export class ParkedCalls {
     return id;
   }
 
-  /** The call that an earlier round left running. It stays stored, because the caller may send the same round again. */
+  /**
+   * The call that an earlier round left running. The call stays stored, because the caller may send the same round
+   * again.
+   */
   get(id: string): RunningCall {
     const parked = this.#parked.get(id);
     if (parked === undefined) {

@@ -25,7 +25,7 @@ class Target {
     this.endpoint = servable === undefined ? absentEndpoint(why, 503) : endpointOf(servable);
   }
 
-  /** Counts a request as running until it is answered. Answers never reject. */
+  /** Counts a request as running until it is answered. `answer` never rejects. */
   count(answer: PromiseLike<Answer>): void {
     this.#running++;
     void answer.then(() => {
@@ -52,7 +52,8 @@ class Target {
   /** The notifications of changed lists that the server has declared to clients of the peer's revision. */
   declares(peer: Peer): readonly string[] {
     const servable = this.#servable as { explainCapabilities?: ExplainCapabilities } | undefined;
-    // An endpoint that is not a `Server` cannot tell, so assume all of them. Clients ignore unexpected notifications.
+    // An endpoint that is not a `Server` cannot report its capabilities, so assume all of them. Clients ignore
+    // unexpected notifications.
     const explained = peer.session && servable?.explainCapabilities?.(peer.session.revision);
     const lists = CHANGING_LISTS.filter(
       (list) => explained?.some(({ capability, on }) => on && capability === `${list}.listChanged`) ?? true,
@@ -65,15 +66,16 @@ type ExplainCapabilities = (revision: string) => CapabilityReason[];
 
 /**
  * The endpoint of a name: each message goes to the server that has the name at that moment. Connections and sessions
- * stay open when the server changes. Calls finish where they began; listen requests continue at the new server.
+ * stay open when the server changes. Running calls finish at the old server; listen requests continue at the new
+ * server.
  */
 export class BoundEndpoint implements Endpoint {
-  /** A part of the first server's storage. Transports read it once, when they start. */
+  /** The storage of the first server, restricted to this name. Transports read this member once, when they start. */
   readonly storage: Endpoint["storage"];
   readonly #peers = new Set<Peer>();
   /**
-   * The list notifications declared to peers that came from another server. They have not seen the capabilities of the
-   * new one.
+   * The list notifications that an earlier server declared to peers. These peers have not seen the capabilities of the
+   * current server.
    */
   readonly #declared = new WeakMap<Peer, readonly string[]>();
   readonly #listens = new Set<MovableListen>();
@@ -151,7 +153,7 @@ export class BoundEndpoint implements Endpoint {
     return this.#target.endpoint.sessionChanged?.(peer, missed);
   }
 
-  /** Serves another server from now on. Resolves when the previous one has finished its running calls. */
+  /** Serves another server from now on. Resolves when the previous server has finished its running calls. */
   switchTo(name: string, servable: Servable | undefined): Promise<void> {
     const old = this.#target;
     const next = new Target(servable, name);
@@ -171,7 +173,7 @@ export class BoundEndpoint implements Endpoint {
     if (next.revisions?.includes(session.revision) === false) return peer.end?.("the server was replaced");
     const declared = this.#declared.get(peer) ?? old.declares(peer);
     this.#declared.set(peer, declared);
-    // Without a server there is nothing to list.
+    // Without a server, a client that fetched its lists again would only get errors.
     if (session.initialized && this.#target.isServer) for (const notice of declared) peer.send(notice);
   }
 
@@ -187,8 +189,8 @@ export class BoundEndpoint implements Endpoint {
 }
 
 /**
- * An endpoint that refuses every request, for names without a server. The status tells HTTP clients whether one may
- * come back: 503, which keeps their sessions, or 404.
+ * An endpoint that refuses every request, for names without a server. The status informs HTTP clients whether a server
+ * may return: 503 if it may, so that clients keep their sessions, otherwise 404.
  */
 export function absentEndpoint(why: string, status: 404 | 503): Endpoint {
   const kind = status === 404 ? "invalid_request" : "internal_error";
@@ -202,8 +204,8 @@ export function absentEndpoint(why: string, status: 404 | 503): Endpoint {
 }
 
 /**
- * A listen request that outlives the server it was sent to. When the server is replaced, the request ends there and
- * starts again at the next one, and the client is notified that its lists may have changed.
+ * A listen request that outlives the server it was sent to. When the server is replaced, the request ends at the old
+ * server and starts again at the new one. The client is notified that its lists may have changed.
  */
 export class MovableListen {
   readonly #accepted: Accepted;
@@ -235,7 +237,7 @@ export class MovableListen {
     }
   }
 
-  /** Ends the request at the current server and starts it at the next, if there is one. */
+  /** Ends the request at the current server and starts it at the next server, if there is one. */
   moveTo(next: Endpoint | undefined): void {
     this.#next = next;
     if (next !== undefined) this.#announceChanges();
@@ -291,7 +293,7 @@ class ListenExchange implements Exchange {
  */
 export function namedStorage({ kv, log, pubsub }: Storage, name: string): Storage {
   const own = (key: string) => keyOfName(name, key);
-  // Without `close`: the creator of the storage closes it.
+  // `close` is left out, because the creator of the storage closes it.
   return {
     kv: {
       get: (key) => kv.get(own(key)),

@@ -19,7 +19,7 @@ export interface RegistryHttpOptions {
    */
   by?: ServerNaming | undefined;
   /**
-   * The HTTP options of all servers, or a function that returns those of one server. It is called once per
+   * The HTTP options of all servers, or a function that returns those of one server. The function is called once per
    * registration. Options that contain a server's own address, such as `publicUrl` and `auth`, need the function.
    * Default: none.
    */
@@ -95,7 +95,7 @@ export class RegistryHttp<H extends HttpHandler> {
       },
     });
     const route = (request: NamedRequest, ...rest: unknown[]) => this.#handlerOf(request)(request, ...rest);
-    // Safe: it accepts the arguments of the handlers that `make` returns, and passes them on.
+    // Safe: `route` accepts the arguments of the handlers that `make` returns, and passes them on.
     this.handler = Object.assign(route, ends) as unknown as H;
   }
 
@@ -134,7 +134,7 @@ export class RegistryHttp<H extends HttpHandler> {
   #optionsOf(name: string): HttpServerOptions {
     const options = typeof this.#http === "function" ? this.#http(name) : this.#http;
     if (!isThenable(options)) return options;
-    // Ignores a rejection: the options could not be used anyway.
+    // Ignores a rejection, because the options could not be used anyway.
     Promise.resolve(options).catch(() => {});
     throw new McpError("invalid_definition", "`http` returned a promise", { fix: "Return the options themselves." });
   }
@@ -143,7 +143,8 @@ export class RegistryHttp<H extends HttpHandler> {
    * Finds the server of an authorization document. Such documents have separate paths, which contain the server's path.
    */
   #byDocument(request: NamedRequest): H | undefined {
-    // A shared `auth` has one address, which cannot be that of several servers.
+    // Without a function all servers share one `auth`. Its documents have one address, which cannot be that of several
+    // servers.
     if (typeof this.#http !== "function") return undefined;
     this.#documents ??= this.#allDocuments();
     const name = this.#documents.get(pathOf(request));
@@ -188,7 +189,9 @@ export type ServerNaming =
       readonly host: string;
     };
 
-/** The part of a request that is read, of `node:http`, a framework built on it, or `fetch`. */
+/**
+ * The parts of a request that are read. The request may come from `node:http`, a framework built on it, or `fetch`.
+ */
 export interface NamedRequest {
   /** The path with its query, or the whole URL. */
   readonly url?: string | undefined;

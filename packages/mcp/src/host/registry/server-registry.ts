@@ -39,15 +39,15 @@ export interface RegisteredServer {
   readonly name: string;
   /** The server that has the name now. */
   readonly server: Servable;
-  /** Number of connections and sessions that reach it by its name. */
+  /** Number of connections and sessions that reach the server by its name. */
   readonly peers: number;
-  /** Number of running calls that reached it by its name. */
+  /** Number of running calls that reached the server by its name. */
   readonly running: number;
 }
 
 /**
  * A name that can be served: pass it to `serveStdio`, `serveHttp`, `fetchHandler` or `connect` in place of a server.
- * Each message goes to the server that has the name when it arrives.
+ * Each message goes to the server that has the name when the message arrives.
  */
 export interface Binding extends Disposable {
   /** Types only; never present at run time. */
@@ -62,15 +62,15 @@ export interface Binding extends Disposable {
   unbind(): void;
 }
 
-/** Names appear in URLs, in host names and as prefixes of tools. */
+/** Restricted, because names appear in URLs, in host names and as prefixes of tools. */
 const NAME = /^[A-Za-z](?:[A-Za-z0-9-]{0,30}[A-Za-z0-9])?$/;
 const MAX_SERVERS = 10_000;
-/** Number of servers that `offers` asks at the same time. Each needs a client. */
+/** Maximum number of servers that `offers` asks at the same time, because each needs a client. */
 const MAX_CONCURRENT_QUERIES = 32;
 
 /**
- * Callbacks to run when the server behind an endpoint closes. Each endpoint is subscribed to once, however often it is
- * registered.
+ * Callbacks to run when the server behind an endpoint closes. The registry subscribes to each endpoint only once,
+ * however often the endpoint is registered.
  */
 const closeListeners = new WeakMap<Endpoint, Set<() => void>>();
 
@@ -108,7 +108,7 @@ export class ServerRegistry {
    */
   register(name: string, server: Servable): void {
     if (!NAME.test(name)) throw invalidName(name);
-    // Host names are case-insensitive.
+    // Names that differ only in case count as the same, because host names are case-insensitive.
     if (this.#lowerCaseNames.has(name.toLowerCase())) {
       throw new McpError("invalid_definition", `the name "${name}" is taken`, {
         fix: "Use another name, or `replace`.",
@@ -126,8 +126,8 @@ export class ServerRegistry {
 
   /**
    * Moves the name to another server. Clients stay connected and are notified that lists have changed. Their next calls
-   * reach the new server; running calls finish at the old one. Resolves when they have finished; then the old server
-   * can be closed. Rejects with `invalid_definition` if the name is not registered.
+   * reach the new server; running calls finish at the old one. Resolves when the running calls have finished; then the
+   * old server can be closed. Rejects with `invalid_definition` if the name is not registered.
    */
   async replace(name: string, server: Servable): Promise<void> {
     this.#require(name);
@@ -136,7 +136,7 @@ export class ServerRegistry {
     await moved;
   }
 
-  /** Frees the name. Returns false if no server has it. Clients stay connected, but their calls are refused. */
+  /** Frees the name. Returns false if no server has the name. Clients stay connected, but their calls are refused. */
   unregister(name: string): boolean {
     return this.#remove(name, "unregistered");
   }
@@ -214,8 +214,8 @@ export class ServerRegistry {
    * of `files` becomes `files_read`. Use it for pipes, which carry only one server, and for clients that do not know
    * the names.
    *
-   * Lists, elicitation, sampling, progress and subscriptions work as with `server.mount`. Closing it leaves the other
-   * servers open. A registered endpoint that is not a `Server` of this package is left out, with a warning.
+   * Lists, elicitation, sampling, progress and subscriptions work as with `server.mount`. Closing the joint server leaves
+   * the other servers open. A registered endpoint that is not a `Server` of this package is left out, with a warning.
    */
   asServer(info: ServerInfo, options?: ServerOptions): Server {
     return jointServer(this, (text) => this.#platform.warn(text), new Server(info, options));

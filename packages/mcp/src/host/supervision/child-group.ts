@@ -3,11 +3,12 @@ import type { Platform } from "../../platform/platform.js";
 import type { SupervisedChild } from "./supervised-child.js";
 
 /**
- * One restart of several children: stops some, then starts all that are waiting, in order. A new round replaces it.
+ * One restart of several children: stops some, then starts all that are waiting, in order. A new round replaces the
+ * current one.
  */
 interface Round {
   readonly controller: AbortController;
-  /** The children that are stopped first. If one of them ends meanwhile, it is not counted as a failure. */
+  /** The children that are stopped first. If one of them ends meanwhile, its end does not count as a failure. */
   readonly toStop: Set<SupervisedChild>;
   done: Promise<void>;
 }
@@ -49,7 +50,7 @@ export class ChildGroup {
     if (child.state === "stopped") this.remove(child);
   }
 
-  /** This child and all after it. */
+  /** The child and all children after it. */
   from(child: SupervisedChild): SupervisedChild[] {
     return this.#children.slice(this.#children.indexOf(child));
   }
@@ -77,8 +78,8 @@ export class ChildGroup {
   }
 
   /**
-   * Stops all children in reverse order, adjacent isolated ones together. Children that are not running yet are
-   * cancelled at once.
+   * Stops all children in reverse order, adjacent isolated children at the same time. Children that are not running yet
+   * are cancelled at once.
    */
   async stopAll(): Promise<void> {
     this.cancelRound();
@@ -111,8 +112,8 @@ export class ChildGroup {
   }
 
   /**
-   * Stops a child for a round. A temporary child that ran is removed with its instance; one that was never started is
-   * still started.
+   * Stops a child for a round. A temporary child is removed as well, unless it was still waiting for its first start.
+   * In that case the round starts it.
    */
   async #stopForRound(child: SupervisedChild): Promise<void> {
     const isDone = child.policy === "temporary" && child.state !== "waiting";

@@ -9,11 +9,11 @@ export type RestartPolicy = "permanent" | "transient" | "temporary";
 
 /** The end of an instance of a child. */
 export interface ChildExit {
-  /** True if it ended as intended, for example a process with exit code 0. */
+  /** True if the instance ended as intended, for example a process with exit code 0. */
   readonly normal: boolean;
   /** The reason for the end, for people to read. */
   readonly reason: string;
-  /** The error that ended it; absent if there was none. */
+  /** The error that ended the instance; absent if there was none. */
   readonly error?: unknown;
 }
 
@@ -42,14 +42,14 @@ export interface ChildSpec<C = unknown> {
    */
   startMs?: number | undefined;
   /**
-   * Milliseconds that the end may take before the instance is left behind. Default: 5,000; for a nested supervisor the
-   * sum over its children.
+   * Milliseconds that ending the instance may take before it is left behind. Default: 5,000; for a nested supervisor
+   * the sum over its children.
    */
   stopMs?: number | undefined;
   /**
-   * Isolates the child: the start does not wait for it, and its failures restart no other child and count only for
-   * itself. If they exceed the intensity, the child is `failed` for this many milliseconds and is then started again.
-   * Default: not isolated, so that exceeding the intensity ends the supervisor.
+   * Isolates the child: the start does not wait for it, and its failures restart no other child and count only for the
+   * child itself. If its failures exceed the intensity, the child is `failed` for this many milliseconds and is then
+   * started again. Default: not isolated, so that exceeding the intensity ends the supervisor.
    */
   retryMs?: number | undefined;
 }

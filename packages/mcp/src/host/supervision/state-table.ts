@@ -8,7 +8,7 @@ export interface Step<State extends string, Event extends string> {
   readonly event: Event;
   /** The state after. */
   readonly to: State;
-  /** The situation in which it happens, as the documentation shows it. */
+  /** The situation in which the transition happens, as the documentation shows it. */
   readonly when: string;
 }
 

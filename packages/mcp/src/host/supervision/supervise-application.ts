@@ -5,7 +5,7 @@ import type { RestartOptions } from "./supervisor-options.js";
 
 /** The children of an application, by tier. A tier may use the tiers before it. */
 export interface ApplicationTiers {
-  /** Discovery and naming of the others, such as a server registry. Default: none. */
+  /** Discovery and naming for the other tiers, such as a server registry. Default: none. */
   registry?: readonly ChildSpec[] | undefined;
   /** Resources that servers need: storage, database connections, clients of other servers. Default: none. */
   infrastructure?: readonly ChildSpec[] | undefined;
@@ -41,7 +41,8 @@ const OBSERVABILITY_RETRY_MS = 30_000;
  * on it; the tiers before it keep their state. A failing transport therefore never stops a server. The start does not
  * wait for observability, and its failures affect no other tier.
  *
- * `application.child("servers", "files")` returns the child `files` of the tier `servers`, also inside of later starts.
+ * `application.child("servers", "files")` returns the child `files` of the tier `servers`. It can also be called inside of
+ * the `start` of a later child.
  */
 export function superviseApplication(options: ApplicationOptions): Supervisor {
   const names = "name registry infrastructure servers transports observability intensity backOff platform onEvent";

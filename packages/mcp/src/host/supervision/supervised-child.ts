@@ -93,7 +93,7 @@ export class SupervisedChild {
     return this.#timer !== undefined;
   }
 
-  /** Maximum number of milliseconds that ending it takes. */
+  /** Maximum number of milliseconds that ending the instance takes. */
   get stopBoundMs(): number {
     return stopBound(this.spec, this.#nested ?? this.#value);
   }
@@ -165,8 +165,8 @@ export class SupervisedChild {
   }
 
   /**
-   * Ends the instance, or cancels its start. Resolves when it has ended or is left behind. The child is then `stopped`;
-   * after `wait`, unless `stopped` was also requested, it waits for the next start.
+   * Ends the instance, or cancels its start. Resolves when the instance has ended or is left behind. The child is then
+   * `stopped`. With `wait` it waits for the next start instead, unless another call requested `stopped`.
    */
   stop(then: "wait" | "stopped"): Promise<void> {
     if (this.#stopping !== undefined) {
@@ -193,7 +193,10 @@ export class SupervisedChild {
     return new Promise((resolve) => this.#settledWaiters.push(resolve));
   }
 
-  /** Resolves with the instance of the next start. Rejects with the reason if there is none. */
+  /**
+   * Resolves with the instance of the next start. Rejects with the reason if the start fails or the child is stopped
+   * first.
+   */
   nextOutcome(): Promise<unknown> {
     return neverUnhandled(new Promise((resolve, reject) => this.#outcomeWaiters.push({ resolve, reject })));
   }

@@ -47,8 +47,8 @@ export interface SupervisorChanged extends SupervisionEventBase {
 }
 
 /**
- * A start or stop that did not finish in time and is no longer waited for. An instance that it still creates is
- * stopped.
+ * A start or stop that did not finish in time and is no longer waited for. An instance that a late start still creates
+ * is stopped.
  */
 export interface LeftBehind extends SupervisionEventBase {
   /** The type of the event. */
@@ -93,7 +93,7 @@ export class SupervisionListeners {
 
   /** Adds a listener. Returns a function that removes it. */
   add<T extends keyof SupervisionEvents>(type: T, listener: (event: SupervisionEvents[T]) => void): RemoveListener {
-    // A wrapper, so that a function that is added twice is called twice and removed once at a time.
+    // A wrapper, so that a listener that is added twice is called twice, and each removal removes only one of the two.
     const own = (event: SupervisionEvents[T]) => listener(event);
     const listeners = this.#listeners.get(type) ?? new Set();
     this.#listeners.set(type, listeners.add(own));

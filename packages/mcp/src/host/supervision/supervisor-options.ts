@@ -7,13 +7,13 @@ import type { SupervisionStrategy } from "./supervisor-tree.js";
 
 /** The options that control restarts and report events. */
 export interface RestartOptions {
-  /** The number of restarts allowed within a period. One more ends the supervisor. Default: 5 within 60 s. */
+  /** Maximum number of restarts within a period. One more ends the supervisor. Default: 5 within 60 s. */
   intensity?: Some<RestartIntensity> | undefined;
   /** The delay before a restart. Default: from 1 s to 30 s, plus or minus 20 %. */
   backOff?: Some<RestartBackOff> | undefined;
   /** Replaces parts of the runtime, for tests. Default: the runtime's own. */
   platform?: Partial<Platform> | undefined;
-  /** Called with every event of this supervisor and of those below it. Default: none. */
+  /** Called with every event of this supervisor and of the supervisors below it. Default: none. */
   onEvent?: ((event: SupervisionEvent) => void) | undefined;
 }
 
@@ -21,7 +21,7 @@ export interface RestartOptions {
 export interface SupervisorOptions extends RestartOptions {
   /** The name of the supervisor in events and in the tree. */
   name: string;
-  /** The children that are restarted when one ends. Default: `one_for_one`. */
+  /** Selects the children that are restarted when one ends. Default: `one_for_one`. */
   strategy?: SupervisionStrategy | undefined;
   /** The children, in the order of their start. `startChild` adds more later. Default: none. */
   children?: readonly ChildSpec[] | undefined;
@@ -57,11 +57,11 @@ export function supervisorSettings(options: SupervisorOptions) {
 }
 
 /**
- * The number of restarts that is considered normal. One more within the period is a failure that restarting does not
- * fix.
+ * The number of restarts that is considered normal. One more within the period is treated as a failure that restarting
+ * does not fix.
  */
 export interface RestartIntensity {
-  /** Number of restarts allowed within `withinMs`. Default: 5. */
+  /** Maximum number of restarts within `withinMs`. Default: 5. */
   readonly restarts: number;
   /** The period, in milliseconds. Default: 60,000. */
   readonly withinMs: number;

@@ -89,9 +89,9 @@ export class Supervisor implements NestedSupervisor, AsyncDisposable {
   }
 
   /**
-   * Starts the children in order, each when the one before is running, without waiting for isolated ones. A failed
-   * start is repeated like any other restart. Resolves when all are running. Rejects if the supervisor ends first.
-   * Further calls return the same promise.
+   * Starts the children in order, each when the one before is running, without waiting for isolated children. A failed
+   * start is repeated like any other restart. Resolves when all children that are not isolated have started. Rejects if
+   * the supervisor ends first. Further calls return the same promise.
    */
   start(): Promise<void> {
     if (this.#state === "new") {
@@ -155,8 +155,8 @@ export class Supervisor implements NestedSupervisor, AsyncDisposable {
   }
 
   /**
-   * Subscribes to events of this supervisor and of those below it. Errors of listeners are reported as warnings and
-   * have no other effect. Returns a function that removes the listener.
+   * Subscribes to events of this supervisor and of the supervisors below it. Errors of listeners are reported as
+   * warnings and have no other effect. Returns a function that removes the listener.
    */
   on<T extends keyof SupervisionEvents>(type: T, listener: (event: SupervisionEvents[T]) => void): RemoveListener {
     return this.#listeners.add(type, listener);

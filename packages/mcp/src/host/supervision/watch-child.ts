@@ -15,7 +15,7 @@ export interface WatchedChild {
   stop(): unknown;
   /** Ends an instance that did not end when asked. */
   force?(): void;
-  /** Milliseconds that ending it may take before it is forced or left behind. */
+  /** Milliseconds that ending the instance may take before it is forced or left behind. */
   readonly stopMs: number;
 }
 
@@ -49,7 +49,7 @@ export function watchChild(spec: ChildSpec, child: unknown): WatchedChild {
   const watched = {
     id: spec.id,
     ended,
-    // A getter, because a supervisor may have more children by then.
+    // A getter, because a supervisor may have more children by the time it is stopped.
     get stopMs() {
       return stopMsOf(spec, child);
     },
@@ -73,8 +73,8 @@ export function stopBound(spec: ChildSpec, child: unknown): number {
 }
 
 /**
- * Ends an instance. A failure to stop is reported and counts as its end. Resolves with undefined when the instance has
- * ended, and with the pending end if it did not end in time.
+ * Ends an instance. A failure to stop is reported and counts as the end of the instance. Resolves with undefined when
+ * the instance has ended, and with the pending end if it did not end in time.
  */
 export async function endWatched(
   platform: Platform,
@@ -179,7 +179,7 @@ function hasExited({ exitCode, signalCode, threadId }: Endable): boolean {
   return typeof exitCode === "number" || typeof signalCode === "string" || threadId === -1;
 }
 
-/** Asks a process to end and waits for its exit. `kill` only sends a signal. */
+/** Asks a process to end and waits for its exit, because `kill` only sends a signal. */
 function endProcess(process: Endable, ended: Promise<unknown>): unknown {
   if (hasExited(process) || process.pid === undefined) return undefined;
   process.kill?.();
@@ -218,7 +218,7 @@ export class StartAttempt {
   #wanted = true;
   #nested: NestedSupervisor | undefined;
 
-  /** Begins when `before` has resolved, which must not reject. */
+  /** Begins the attempt when `before` has resolved. `before` must not reject. */
   constructor(spec: ChildSpec, owner: AttemptOwner, before: Promise<void> | undefined) {
     this.#spec = spec;
     this.#owner = owner;
@@ -226,8 +226,8 @@ export class StartAttempt {
   }
 
   /**
-   * Cancels the attempt: aborts its signal and ends an instance that still starts. Resolves when the attempt has ended
-   * or is left behind.
+   * Cancels the attempt: aborts its signal, and ends the instance if it still starts. Resolves when the attempt has
+   * ended or is left behind.
    */
   abandon(): Promise<void> {
     this.#wanted = false;
