@@ -2,7 +2,7 @@ import { isObject } from "../jsonrpc/message.js";
 import { type LintRule, shownKey } from "./lint-rule.js";
 
 const MIN_LENGTH = 10;
-/** The limit of OpenAI. */
+/** The longest description that OpenAI accepts, in characters. */
 const MAX_LENGTH = 1024;
 
 /** Rules about descriptions of tools and arguments. */

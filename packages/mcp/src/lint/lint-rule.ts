@@ -14,7 +14,7 @@ export interface RuleInfo {
   readonly id: string;
   /** The severity of its findings. */
   readonly severity: Severity;
-  /** The problem that it finds, in one sentence. */
+  /** The problem that the rule finds, in one sentence. */
   readonly summary: string;
 }
 
@@ -30,7 +30,7 @@ export interface Finding {
   readonly path: string | undefined;
   /** The problem. Quotes from the tool are escaped, so that they are safe to print in a terminal. */
   readonly message: string;
-  /** The change that solves it. */
+  /** The change that solves the problem. */
   readonly fix: string;
 }
 
@@ -48,11 +48,11 @@ export interface LintInput {
   /** The names of all tools, in lower case. */
   readonly names: ReadonlySet<string>;
   countTokens(text: string): number;
-  /** The number of tokens that one tool may cost. */
+  /** Maximum number of tokens for the definition of one tool. */
   readonly maxTokens: number;
 }
 
-/** A rule that checks one tool at a time, or all of them together. */
+/** A rule that checks one tool at a time, or all tools together. */
 export interface LintRule extends RuleInfo {
   readonly each?: (tool: Tool, all: LintInput) => Iterable<Problem>;
   readonly all?: (all: LintInput) => Iterable<Problem>;
@@ -74,7 +74,7 @@ const MAX_SCHEMAS = 5_000;
 const MAX_DEPTH = 64;
 const MAX_TEXT_LENGTH = 100_000;
 
-/** Lists the input and output schemas of a tool with all their subschemas, up to the limits. */
+/** Lists the input and output schemas of a tool with all their subschemas, up to `MAX_SCHEMAS` and `MAX_DEPTH`. */
 export function schemasOf({ inputSchema, outputSchema }: Tool): PlacedSchema[] {
   const found: PlacedSchema[] = [];
   collect(found, inputSchema, "inputSchema", 0);
@@ -103,8 +103,8 @@ export function shownKey(name: string): string {
 }
 
 /**
- * Lists every text of a tool that may reach a model: names, titles, descriptions, and the names and values of
- * arguments.
+ * Lists every text of a tool that may reach a model: names, titles, descriptions, and texts in schemas such as property
+ * names, defaults and examples.
  */
 export function textsOf(tool: Tool): PlacedText[] {
   const { name, title, description, annotations } = tool;

@@ -23,7 +23,7 @@ export interface LintOptions {
   maxTokens?: number | undefined;
 }
 
-/** The total above which some hosts warn. */
+/** The total number of tokens above which some hosts warn. */
 const MAX_TOTAL_TOKENS = 25_000;
 
 /** Rules about the tokens that definitions cost in every request. */
@@ -61,7 +61,7 @@ function definitionText({ name, description, inputSchema }: Tool): string {
   return JSON.stringify({ name, description, inputSchema });
 }
 
-/** Estimates tokens: about four characters of English text or JSON each. */
+/** Estimates the number of tokens: one for about four characters of English text or JSON. */
 function estimateTokens(text: string): number {
   return Math.ceil(text.length / 4);
 }
@@ -76,17 +76,20 @@ const RULES: readonly LintRule[] = [
   ...INJECTION_RULES,
 ];
 
-/** Every rule, in the order of its findings. */
+/** Every rule, in the order in which the rules report findings about a tool. */
 export const LINT_RULES: readonly RuleInfo[] = RULES.map(({ id, severity, summary }) => ({ id, severity, summary }));
 
 const MAX_TOKENS = 400;
-/** Maximum number of findings of one rule for one tool, because a schema can repeat a mistake many times. */
+/**
+ * Maximum number of findings of one rule for one tool. Further ones are left out, because a schema can repeat a mistake
+ * many times.
+ */
 const MAX_FINDINGS = 20;
 
 /**
  * Checks definitions of tools, as a server lists them, for problems that affect models, hosts and providers, and for
- * deceptive texts. Returns findings in the order of the tools. No findings do not mean that a tool is harmless. Throws
- * `invalid_definition` for an unknown rule.
+ * deceptive texts. Returns findings about all tools together first, then in the order of the tools. A tool without
+ * findings is not necessarily harmless. Throws `invalid_definition` for an unknown rule.
  */
 export function lintTools(tools: readonly Tool[], options: LintOptions = {}): Finding[] {
   checkOptions("lintTools", options, "only ignore countTokens maxTokens");

@@ -83,7 +83,7 @@ function countNames(names: readonly string[]): Map<string, number> {
   return counts;
 }
 
-/** The style of a name; undefined for names of one word, which fit every style. */
+/** The style of a name. Undefined for names of one word, which fit every style, and for names with both separators. */
 function styleOf(name: string): string | undefined {
   if (/_/.test(name) && !/-/.test(name)) return "snake_case";
   if (/-/.test(name) && !/_/.test(name)) return "kebab-case";

@@ -72,10 +72,7 @@ const MAX_TOOLS = 128;
 /** Maximum number of schema parts that one finding lists. */
 const MAX_PARTS = 5;
 
-/**
- * Rules about schema parts that a provider does not support. The adapters of this library lower schemas in the same
- * way.
- */
+/** Rules about schema parts that a provider does not support. The adapters of this library omit the same parts. */
 export const PROVIDER_RULES: readonly LintRule[] = [
   lossRule("provider-openai-strict", "OpenAI in strict mode", (schema) => lowerArguments(schema, OPENAI_STRICT)),
   lossRule("provider-openai", "OpenAI", openArguments),
