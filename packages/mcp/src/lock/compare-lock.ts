@@ -37,7 +37,9 @@ export function compareLock(lock: ServerLock, current: ServerLock): LockDifferen
   return [compareItem("server", name, lock.server, current.server), ...listed].filter((one) => one !== undefined);
 }
 
-/** The pinned item with this name. Names are chosen by the server, and may be those of inherited members. */
+/**
+ * The pinned item with this name. Ignores inherited members, because the server chooses the names and could use theirs.
+ */
 export function ownItem(items: Readonly<Record<string, PinnedItem>>, name: string): PinnedItem | undefined {
   return Object.hasOwn(items, name) ? items[name] : undefined;
 }
@@ -53,7 +55,7 @@ export function compareItem(
   const change = before === undefined ? "added" : after === undefined ? "removed" : "changed";
   const fields: ChangedField[] = [];
   addChanges(fields, [], before?.definition, after?.definition);
-  // The heading already names an added or removed item.
+  // The heading of an added or removed item already contains its name.
   const key = kind === "server" ? "name" : LISTED_KINDS[kind].key;
   return { kind, name, change, fields: change === "changed" ? fields : fields.filter(({ path }) => path !== key) };
 }

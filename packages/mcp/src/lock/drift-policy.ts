@@ -6,9 +6,9 @@ import { checkServerLock } from "./lock-file.js";
 import { LISTED_KINDS, type PinnedItem, type PinnedKind, type ServerLock } from "./server-lock.js";
 
 /**
- * The treatment of a definition that differs from the lock. `refuse`: lists leave it out and calls of it are refused.
- * `warn`: it is used, and the difference is printed as a warning. A function decides once per differing definition, and
- * returns true to use it; if it throws, the definition is refused.
+ * The treatment of a definition that differs from the lock. `refuse`: lists leave the definition out, and calls to it
+ * are refused. `warn`: it is used, and the difference is printed as a warning. A function decides once per differing
+ * definition, and returns true to use it; if the function throws, the definition is refused.
  */
 export type OnDrift = "refuse" | "warn" | ((difference: LockDifference) => boolean | Promise<boolean>);
 
@@ -23,7 +23,7 @@ const MAX_DECISIONS = 10_000;
 
 /**
  * Decides which definitions of one server may be used, by its lock and the application. All connections to the server
- * share it.
+ * share one policy.
  */
 export class DriftPolicy {
   readonly lock: ServerLock;
@@ -42,7 +42,7 @@ export class DriftPolicy {
     this.#onDrift = onDrift;
   }
 
-  /** The differences of the server when it was last listed. */
+  /** The differences between the lock and the definitions that the server listed last. */
   get drift(): LockDifference[] {
     return [...this.#drift.values()];
   }
@@ -70,7 +70,7 @@ export class DriftPolicy {
     }
   }
 
-  /** True if a name may be used that neither the server lists nor the lock contains. */
+  /** True if calls may use a name that neither the server lists nor the lock contains. */
   get allowsUnlisted(): boolean {
     return this.#onDrift === "warn";
   }
@@ -101,7 +101,7 @@ async function askApplication(decide: Exclude<OnDrift, string>, difference: Lock
   }
 }
 
-/** The error of a call to something that differs from the lock. */
+/** The error for a call to a definition that differs from the lock. */
 export function driftRefusal(difference: LockDifference): McpError {
   return new McpError("declined", `refused by the lock: ${driftSummary(difference)}`, {
     fix: "Review the difference (`data`, or `parley lock --check`). To approve it, run `parley lock --update`.",

@@ -26,7 +26,7 @@ const MAX_LISTINGS = 2;
 /** The verdicts about one kind of definitions, and how current they are. */
 interface KindState {
   readonly verdicts: Map<string, Verdict>;
-  /** The names on the pages so far. */
+  /** The names on the pages of the current listing so far. */
   seen: Set<string>;
   /** Number of changes that the server has announced. */
   changes: number;
@@ -36,13 +36,14 @@ interface KindState {
 }
 
 /**
- * Enforces a lock on one client: it lists and calls only definitions that are pinned or that the application allowed.
+ * Enforces a lock on one client: the client lists and calls only definitions that are pinned or that the application
+ * allowed.
  */
 class LockGuard {
   readonly #client: LockableClient;
   readonly #policy: DriftPolicy;
   readonly #states: Readonly<Record<ListedKind, KindState>>;
-  /** The name and instructions that were last allowed. */
+  /** The server's name and instructions that were last allowed. */
   #approvedServer: { readonly name: string | undefined; readonly instructions: string | undefined } | undefined;
 
   constructor(client: LockableClient, policy: DriftPolicy) {
@@ -57,7 +58,7 @@ class LockGuard {
     });
     this.#states = { tool: emptyState(), prompt: emptyState(), resourceTemplate: emptyState() };
     for (const kind of KINDS) client.on(LISTED_KINDS[kind].changed, () => this.changed(kind));
-    // A new connection may reach another release of the server.
+    // A new connection may reach another release of the server, so all verdicts are outdated.
     client.on("state", () => KINDS.forEach((kind) => void this.changed(kind)));
     client.use(this.#middleware);
   }
@@ -127,8 +128,8 @@ class LockGuard {
     const state = this.#states[kind];
     if (state.judgedAt !== state.changes) await this.#refresh(kind);
     const verdict = state.verdicts.get(name);
-    // A pinned name that is not listed is left to the server to refuse: it has never shown another definition under
-    // this name.
+    // A call to a pinned name that is not listed is passed on. The server has never shown another definition under this
+    // name, and refuses the call itself.
     if (verdict?.allowed === true || (verdict === undefined && this.#policy.pinned(kind, name) !== undefined)) return;
     if (verdict === undefined && this.#policy.allowsUnlisted) return;
     throw driftRefusal(verdict?.difference ?? { kind, name, change: "added", fields: [] });
@@ -163,8 +164,8 @@ class LockGuard {
 }
 
 /**
- * Enforces a lock on a client that was just opened. Closes it if the server's name or instructions are refused. Lists
- * are judged as they arrive.
+ * Enforces a lock on a client that was just opened. Closes the client if the server's name or instructions are refused.
+ * Lists are judged as they arrive.
  */
 export async function enforcePolicy(
   client: LockableClient & { close(): Promise<void> },
@@ -192,9 +193,9 @@ export interface EnforcedLock {
 
 /**
  * Enforces a lock on a client from now on. Its lists leave out tools, prompts and resource templates that differ from
- * the lock, and calls of such tools and prompts reject with `declined`; the error names the changes and how to approve
- * them. Later changes are judged when the server announces them, before the next call. Rejects with `declined` if the
- * server's name or instructions differ; calls are then refused as well.
+ * the lock, and calls to such tools and prompts reject with `declined`. The error describes the changes and how to
+ * approve them. After the server announces a change, definitions are judged again before the next call. Rejects with
+ * `declined` if the server's name or instructions differ; calls are then refused as well.
  */
 export async function enforceLock(
   client: LockableClient,
@@ -239,6 +240,6 @@ async function watchChanges(changes: AsyncIterable<{ readonly kind: string }>, g
       if (kind === "resources") guard.changed("resourceTemplate");
     }
   } catch {
-    // The connection was closed or will be reopened. The guard is notified of that separately.
+    // The connection was closed or will be reopened. The guard is notified by the `state` event of the client.
   }
 }

@@ -49,8 +49,8 @@ export type ListedKind = keyof typeof LISTED_KINDS;
 type Definition = Readonly<Record<string, unknown>>;
 
 /**
- * The pinned members by kind: those that affect what a model or a user sees. Changes of `_meta`, icons and versions are
- * harmless.
+ * The pinned members by kind: those that affect what a model or a user sees. `_meta`, icons and versions are not
+ * pinned, because changes to them are harmless.
  */
 const PINNED_MEMBERS: Readonly<Record<PinnedKind, readonly string[]>> = {
   server: ["name", "instructions"],
@@ -72,7 +72,7 @@ export function pinDefinition(kind: PinnedKind, entry: Definition): PinnedItem {
 
 /** The digest of a canonical definition. */
 export function definitionDigest(definition: unknown): string {
-  // JSON escapes lone surrogates, which UTF-8 would make equal.
+  // JSON escapes lone surrogates. UTF-8 would encode all of them as the same bytes.
   const bytes = platform.sha256(new TextEncoder().encode(canonicalJson(definition)));
   return `sha256-${Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
 }
@@ -84,7 +84,8 @@ function canonicalMember(name: string, value: unknown): unknown {
 }
 
 /**
- * Normalizes the white space of a text for people and models. Only ASCII white space: other characters can hide text.
+ * Normalizes the white space of a text for people and models. Only ASCII white space is normalized, because other
+ * characters can hide text.
  */
 function plainText(text: string): string {
   return text.replace(/[ \t\r\n]+/g, " ").trim();
@@ -100,7 +101,7 @@ function proseOf(members: Definition): Definition {
 }
 
 const PROSE = new Set(["title", "description", "instructions", "$comment"]);
-/** Keywords whose arrays are sets. */
+/** Keywords whose arrays are compared without regard to order. */
 const SETS = new Set(["required", "type", "enum", "anyOf", "oneOf", "allOf", "examples"]);
 /** Keywords that contain values, not schemas. */
 const VALUES = new Set(["const", "default", "enum", "examples"]);
@@ -183,7 +184,7 @@ async function pinAll<T extends object>(
     // Safe: members are read by name and may be absent.
     for await (const item of list ?? []) pinned.set(keyOf(item), pinDefinition(kind, item as Record<string, unknown>));
   } catch (error) {
-    // Many servers declare resources or prompts but do not implement all of their lists.
+    // Such a list counts as empty: many servers declare resources or prompts but do not implement all of their lists.
     const { kind: failure, remote } = McpError.from(error);
     if (kind === "tool" || !remote || failure !== "method_not_found") throw error;
   }
