@@ -6,7 +6,10 @@ import { builtin } from "./builtin.js";
 
 /** Maximum time that the exit of a process waits for a server's `terminate`, in milliseconds. */
 const END_MS = 5000;
-/** Time that the program has for its own cleanup afterwards. Clients send SIGTERM after 1.5 s or more. */
+/**
+ * Time that the program has for its own cleanup after that, in milliseconds. Well below the 1.5 s or more after which
+ * clients send SIGTERM.
+ */
 const EXIT_GRACE_MS = 500;
 
 /** Signals that ask a process to end. */

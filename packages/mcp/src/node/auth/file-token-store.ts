@@ -105,8 +105,8 @@ class FileTokenStore implements TokenStore {
     const { constants } = builtin("node:fs");
     let file: FileHandle;
     try {
-      // Open the file first and check the open file, so that nobody can replace it between check and read. O_NONBLOCK,
-      // so that opening a named pipe does not wait for a writer.
+      // Open the file first and check the open file, so that no other process can replace it between check and read.
+      // O_NONBLOCK, so that opening a named pipe does not wait for a writer.
       const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
       file = await files().open(this.#path, flags);
     } catch (error) {

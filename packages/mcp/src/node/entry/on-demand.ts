@@ -31,7 +31,7 @@ export async function serveHttp(servable: Servable, options: ServeHttpOptions = 
 
 /**
  * Serves a server inside an existing Node HTTP server. Accepts only loopback host names unless `publicUrl` or
- * `allowedHosts` is set. If either is set, `authenticate` is required too.
+ * `allowedHosts` is set. If either is set, `auth`, `authenticate` or `allowUnauthenticated` is required too.
  *
  * Throws immediately for invalid or unsafe options. The code is loaded afterwards; requests wait until it is ready.
  */

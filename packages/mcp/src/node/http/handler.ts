@@ -41,7 +41,7 @@ export interface NodeHandler extends ServeHandle {
 
 /**
  * Serves a server inside an existing Node HTTP server. Accepts only loopback host names unless `publicUrl` or
- * `allowedHosts` is set. If either is set, `authenticate` is required too.
+ * `allowedHosts` is set. If either is set, `auth`, `authenticate` or `allowUnauthenticated` is required too.
  */
 export function nodeHandler(servable: Servable, options: HttpServerOptions = {}): NodeHandler {
   return handlerAndCore(servable, options).handler;
@@ -126,7 +126,7 @@ class TurnQueue {
 /** Properties that frameworks add to a request. */
 type MaybeParsed = IncomingMessage & { body?: unknown; originalUrl?: unknown };
 
-/** Adapts Node's request and response for the HTTP core. Copies no body and writes each reply with one `end`. */
+/** Adapts Node's request and response to the HTTP core. */
 class NodeIncoming implements Incoming, AfterTurn {
   readonly native: IncomingMessage;
   readonly method: string;

@@ -30,6 +30,7 @@ const IDLE_MS = 4_000;
 const MAX_SOCKETS = 512;
 /** Time that the rest of an unwanted body may take to arrive before its connection is closed, in milliseconds. */
 const DRAIN_MS = 100;
+/** Maximum number of parsed addresses in the cache. Beyond it, the cache is cleared. */
 const MAX_TARGETS = 64;
 
 /**

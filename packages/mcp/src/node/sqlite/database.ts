@@ -11,8 +11,7 @@ import {
 import { type OpenOptions, openDatabase, PAGE_BYTES, rollBack } from "./open-database.js";
 
 /**
- * Every write with this number also deletes expired rows: up to `SWEEP_ROWS` of each kind, more than so many writes can
- * add.
+ * One write in this many also deletes expired rows: up to `SWEEP_ROWS` of each kind, more than so many writes can add.
  */
 const SWEEP_EVERY = 32;
 const SWEEP_ROWS = 128;

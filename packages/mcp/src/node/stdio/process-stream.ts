@@ -117,7 +117,7 @@ function writeOut(chunk: Buffer, done: (error?: Error | null) => void): void {
   });
 }
 
-/** True if a Node socket can wrap the descriptor. Bun's cannot. */
+/** True if a Node socket can wrap the descriptor. False on Bun, whose sockets cannot wrap descriptors. */
 function isPipe(fd: number): boolean {
   if (process.versions.bun !== undefined) return false;
   try {

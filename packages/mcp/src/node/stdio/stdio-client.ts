@@ -21,8 +21,8 @@ export interface StdioOptions {
   /** Working directory of the program. Default: the current folder of this process. */
   cwd?: string | undefined;
   /**
-   * Handling of the server's stderr. `capture` stores the last 64 KiB for error messages. `inherit` also copies it to
-   * the stderr of this process. A function also receives it line by line. Default: `capture`.
+   * Handling of the server's stderr. `capture` stores the last 64 KiB for error messages. `inherit` also copies stderr
+   * to the stderr of this process. A function also receives stderr line by line. Default: `capture`.
    */
   stderr?: "capture" | "inherit" | ((line: string) => void) | undefined;
   /** Maximum size of a received message, in bytes. Default: 16 MiB. */
@@ -32,9 +32,10 @@ export interface StdioOptions {
 /**
  * Creates a transport that starts the server as a child process and communicates over its stdin and stdout.
  *
- * `open` starts the process. `close` ends it and its descendants within four seconds. Lines on its stdout that are not
- * messages are skipped and reported as faults. If it exits by itself, all pending requests reject with an `McpError`
- * whose `data` is a `LaunchReportData`. A transport starts one process; to restart, create another transport.
+ * `open` starts the process. `close` ends the process and its descendants within four seconds. Lines on its stdout that
+ * are not messages are skipped and reported as faults. If the process exits by itself, all pending requests reject with
+ * an `McpError` whose `data` is a `LaunchReportData`. A transport starts one process; to restart, create another
+ * transport.
  */
 export function stdioTransport(options: StdioOptions, platform: Platform = nodePlatform): Transport {
   checkOptions("stdioTransport", options, "command args env inheritEnv cwd stderr maxMessageBytes");

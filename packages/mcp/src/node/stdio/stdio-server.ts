@@ -12,7 +12,7 @@ import { processStream } from "./process-stream.js";
 export interface ServeStdioOptions extends Omit<ServeStreamOptions, "platform" | "decode" | "framing" | "network"> {
   /**
    * Exits the process when the client is gone: once nothing else keeps it alive, and after half a second in any case.
-   * With false the program decides, and can await `closed`. Default: true.
+   * With false, the program decides when to exit, and can await `closed`. Default: true.
    */
   exit?: boolean | undefined;
   /** Redirects output of the program on stdout to stderr, because stray output breaks the protocol. Default: true. */
@@ -29,9 +29,9 @@ const PIPE: NetworkInfo = { transport: "pipe" };
  * Serves the process that started this one, over stdin and stdout. Serving begins with the call itself. The promise
  * resolves at once, with the same handle that every transport has.
  *
- * Stops when stdin ends, when stdout is closed, or when the parent process is gone. Answers pending requests first (`drainMs`,
- * default 2 s), then exits with code 0. SIGINT and SIGTERM end the process as usual. In each case `terminate` of a handler object
- * is called first.
+ * Stops when stdin ends, when stdout is closed, or when the parent process is gone. Answers pending requests first
+ * (`drainMs`, default 2 s), then exits with code 0. SIGINT and SIGTERM end the process as usual. In each case
+ * `terminate` of a handler object is called first.
  *
  * Spec: Transports, "stdio", https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio
  */
@@ -54,7 +54,7 @@ export async function serveStdio(server: Servable, options: ServeStdioOptions = 
     if (exits) exitSoon(platform);
   });
   if (exit && endpoint.endsObjects === true) {
-    // Runs even if the program handles the signal: without its pipe this process has no client.
+    // The server ends even if the program handles the signal, because a process without its pipe has no client.
     const end = (handled: boolean) => {
       if (handled) exits = false;
       return served.close().then(() => closed);
@@ -69,8 +69,8 @@ const PARENT_POLL_MS = 500;
 /**
  * Calls `gone` once when the process that started this one has exited. Returns a function that stops watching.
  *
- * Usually stdin ends at the same time, but not if another process holds the other end of the pipe, for example when a wrapper
- * script between a host and its server is killed.
+ * Usually stdin ends at the same time, but not if another process holds the other end of the pipe, for example when a
+ * wrapper script between a host and its server is killed.
  */
 function watchParent(platform: Platform, gone: () => void): () => void {
   const parent = process.ppid;
@@ -84,7 +84,7 @@ function watchParent(platform: Platform, gone: () => void): () => void {
 }
 
 function isGone(parent: number): boolean {
-  // POSIX gives an orphan another parent. Windows keeps the id of the dead one.
+  // On POSIX an orphan gets another parent. On Windows it has the id of the dead parent, so check that process.
   if (process.platform !== "win32") return process.ppid !== parent;
   try {
     process.kill(parent, 0);
@@ -96,21 +96,23 @@ function isGone(parent: number): boolean {
 
 /**
  * Redirects output of the program on stdout to stderr, because the server must write only messages to stdout. Warns
- * once, with the location that printed. It is never removed: stdout has no reader after the protocol ends.
+ * once, with the location in the code that printed. The redirection is never removed, because stdout has no reader
+ * after the protocol ends.
  *
- * It covers `console.*` and `process.stdout`, including worker threads. It cannot cover writes to file descriptor 1 that
- * bypass Node's stream, such as those of a child process with inherited stdout.
+ * The redirection covers `console.*` and `process.stdout`, including worker threads. It cannot cover writes to file
+ * descriptor 1 that bypass Node's stream, such as those of a child process with inherited stdout.
  *
  * Spec: Transports, "stdio", https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio
  */
 function guardStdout(): void {
   const { stdout } = process;
-  // A stdout that is a file has no such count.
+  // `bytesWritten` is missing if stdout is a file.
   const before = (stdout as { bytesWritten?: number }).bytesWritten ?? 0;
   if (before > 0) process.stderr.write(tooEarly(before));
   let noticed = false;
   const write: typeof stdout.write = (...args: unknown[]) => {
-    // Read here, because opening stderr changes how its pipe behaves for code that writes to it directly.
+    // Access `process.stderr` only here, because opening stderr changes how its pipe behaves for code that writes to it
+    // directly.
     const { stderr } = process;
     if (!noticed) {
       noticed = true;
