@@ -3,7 +3,7 @@ import { compileParser, type Parser, type ParserOptions } from "../schema/parse.
 import type { AnySchema } from "../schema/standard.js";
 import { McpError } from "./error.js";
 
-/** Only for codes that neither the message nor the default `fix` of the kind covers. */
+/** Fixes for codes that are covered neither by the message nor by the default `fix` of `invalid_schema`. */
 const FIXES: Readonly<Partial<Record<SchemaErrorCode, string>>> = {
   unresolved_ref: "Define the referenced schema under `$defs`.",
   unsupported_pattern: "Write the pattern without back-references and look-around, or check the value in the handler.",

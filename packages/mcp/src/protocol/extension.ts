@@ -15,8 +15,8 @@ export interface Extension {
   /** The first revision that declares the extension. Default: all revisions. */
   readonly first?: Revision | undefined;
   /**
-   * Ids of extensions that the same server or client must also have, in any order. A missing one is an error. They are
-   * not declared to the peer, and do not change the order in which extensions run.
+   * Ids of extensions that the same server or client must also have, in any order. A missing extension is an error. The
+   * requirements are not declared to the peer, and do not change the order in which extensions run.
    */
   readonly requires?: readonly string[] | undefined;
   /** The requests and notifications that the extension adds. */
@@ -25,9 +25,9 @@ export interface Extension {
   readonly resultTypes?: readonly string[] | undefined;
   /** Additional members of the `subscriptions/listen` filter. */
   readonly listenFilters?: readonly string[] | undefined;
-  /** Called by the server that receives the extension, with its internal interface. For `defineExtension`. */
+  /** Called by the server that receives the extension, with the server's internal interface. For `defineExtension`. */
   attachToServer?(seam: unknown): void;
-  /** Called by the client that receives the extension, with its internal interface. For `defineExtension`. */
+  /** Called by the client that receives the extension, with the client's internal interface. For `defineExtension`. */
   attachToClient?(seam: unknown): void;
 }
 
@@ -57,7 +57,7 @@ export function methodsWith(extensions: readonly Extension[], whose: "new Server
   return new MethodTable(extensions.flatMap(({ methods }) => methods ?? []));
 }
 
-/** The value of the capability `extensions` in a revision. Undefined if no extension is declared in it. */
+/** The value of the capability `extensions` in a revision. Undefined if no extension is declared in that revision. */
 export function declaredExtensions(
   extensions: readonly Extension[],
   revision: Revision,

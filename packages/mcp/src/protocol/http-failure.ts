@@ -2,8 +2,8 @@ import type { ErrorObject } from "../jsonrpc/message.js";
 import { McpError } from "./error.js";
 
 /**
- * The `data` of an `McpError` for an HTTP error status. If the body of such a response contains a JSON-RPC error, the
- * `RpcError` has that `McpError` as its `cause`.
+ * The `data` of an `McpError` for an HTTP error status. If the body of the response contains a JSON-RPC error, the
+ * request fails with an `RpcError` that has that `McpError` as its `cause`.
  */
 export interface HttpFailure {
   status: number;
@@ -17,7 +17,7 @@ export interface HttpFailure {
   retryAfterMs?: number;
   /** The target of a redirect that was not followed. */
   location?: string;
-  /** With `session_lost`: true if the client had already replaced that session. */
+  /** With `session_lost`: true if the client had already replaced the lost session. */
   stale?: boolean;
   /**
    * With `session_lost`: true if the server had accepted the request and only the attempt to resume its stream failed.
@@ -33,7 +33,7 @@ export function httpStatusOf(error: unknown): number | undefined {
   return httpFailureOf(error)?.status;
 }
 
-/** The HTTP response that caused an error, found by following `cause`. */
+/** The HTTP response that caused an error, found by following `cause` for at most five errors. */
 export function httpFailureOf(error: unknown): HttpFailure | undefined {
   let current = error;
   for (let depth = 0; depth < 5 && current instanceof Error; depth++) {

@@ -14,8 +14,8 @@ export type ProgressToken = string | number;
 export type Cursor = string;
 
 /**
- * The `_meta` of a request. The `io.modelcontextprotocol/` members exist from 2026-07-28 on, and the first two are
- * required there.
+ * The `_meta` of a request. The `io.modelcontextprotocol/` members exist from 2026-07-28 on. The first two are required
+ * in that revision.
  */
 export interface RequestMetaObject extends MetaObject {
   /** The revision in which the request is written. Over HTTP it equals the `MCP-Protocol-Version` header. */
@@ -60,7 +60,10 @@ export interface NotificationParams {
   _meta?: NotificationMetaObject;
 }
 
-/** `complete` for a final result, `input_required` for an interim one; extensions define others. From 2026-07-28 on. */
+/**
+ * `complete` for a final result, `input_required` for an interim result; extensions define other values. From
+ * 2026-07-28 on.
+ */
 export type ResultType = "complete" | "input_required" | (string & {});
 
 /** Members that every result may have. The library preserves unknown members. */

@@ -13,12 +13,15 @@ export const META = {
 } as const;
 
 /**
- * Marks structured content that a server of this library wrapped as `{ result }` for a revision that allows only
- * objects.
+ * The `_meta` key that marks structured content which a server of this library wrapped as `{ result }`, for a revision
+ * that allows only objects.
  */
 export const WRAPPED_KEY = "dev.parley/wrapped";
 
-/** The index of the text block that contains the structured content, for a revision without structured content. */
+/**
+ * The `_meta` key with the index of the text block that contains the structured content, for a revision without
+ * structured content.
+ */
 export const STRUCTURED_KEY = "dev.parley/structured";
 
 /**

@@ -35,7 +35,7 @@ import {
   withSafeIcons,
 } from "./shape.js";
 
-/** A result of a peer after a tolerant check. */
+/** A result from a peer after a tolerant check. */
 export interface CheckedResult<R> {
   /** The usable part of the result. Undefined if the result is unusable. */
   result: R | undefined;
@@ -52,7 +52,7 @@ export interface CheckedList<R, T> extends CheckedResult<R> {
 const cacheHints = { ttlMs: aNumber, cacheScope: oneOf("public", "private") } as const;
 const described = { title: aString, description: aString, icons: someIcons, _meta: anObject } as const;
 
-/** Many servers omit `type`, and only "object" is allowed, so `readTool` adds it. */
+/** Accepts a schema without `type`, because many servers omit it. Only "object" is allowed, so `readTool` adds it. */
 const anObjectSchema: Test = {
   expected: 'a JSON Schema of type "object"',
   passes: (value) => isObject(value) && (value.type === "object" || value.type === undefined),
@@ -109,7 +109,10 @@ export function checkPromptList(value: unknown): CheckedList<ListPromptsResult, 
   return checkList(value, "prompts", promptPage, readPrompt);
 }
 
-/** Some servers send null for "absent". Any other value that is not a boolean must not count as success. */
+/**
+ * Accepts null, which some servers send for "absent". Any other value that is not a boolean makes the result unusable,
+ * so that it does not count as success.
+ */
 const aBooleanOrAbsent: Test = {
   expected: "a boolean",
   passes: (value) => value === undefined || value === null || typeof value === "boolean",
@@ -275,7 +278,7 @@ function dropInvalid<T>(
     if (guard(item)) return withSafeIcons(item, `${name}[${index}]`, problems, block);
     if (isObject(block) && typeof block.type === "string" && !CONTENT_TYPES.includes(block.type)) {
       problems.push(`${name}[${index}] has the unknown type ${JSON.stringify(block.type.slice(0, 64))}`);
-      // The union lacks this type. Applications that switch over `type` ignore it, others can use it.
+      // `T` lacks this content type. Applications that switch over `type` ignore the block, others can use it.
       return item as T;
     }
     problems.push(`${name}[${index}] is not ${expected}; ignored`);

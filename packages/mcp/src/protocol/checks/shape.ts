@@ -53,7 +53,7 @@ export function withSafeIcons<T>(item: T, at: string, problems: string[], block:
   if (someIcons.passes(block.icons)) return item;
   problems.push(`${at}.icons is not ${someIcons.expected}; ignored`);
   const { icons: _icons, ...safe } = block;
-  // Safe: the same item, less an optional member.
+  // Safe: the same item, without an optional member.
   return (item === block ? safe : { ...item, content: safe }) as T;
 }
 

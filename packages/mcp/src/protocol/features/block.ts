@@ -19,7 +19,7 @@ export function markBlock<T extends ContentBlock>(members: T): Block<T> {
   return Object.assign(new BlockMark(), members) as unknown as Block<T>;
 }
 
-/** True for a block created by `content`, including that of another copy of this package. */
+/** True for a block created by `content`, including a block from another copy of this package. */
 export function isBlock(value: unknown): value is Block {
   return typeof value === "object" && value !== null && (value as Record<symbol, unknown>)[BLOCK] === true;
 }
@@ -52,7 +52,7 @@ export function markResult<T>(members: object): ToolResult<T> {
   return Object.assign(new ResultMark(), members) as unknown as ToolResult<T>;
 }
 
-/** True for a result created by `content.result`, including that of another copy of this package. */
+/** True for a result created by `content.result`, including a result from another copy of this package. */
 export function isToolResult(value: unknown): value is ToolResult {
   return typeof value === "object" && value !== null && (value as Record<symbol, unknown>)[RESULT] === true;
 }

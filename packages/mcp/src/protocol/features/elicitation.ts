@@ -162,8 +162,8 @@ export interface ElicitRequestedSchema {
 }
 
 /**
- * Parameters of `elicitation/create` in form mode. From 2025-06-18 on. From 2026-07-28 on it is part of an interim
- * result.
+ * Parameters of `elicitation/create` in form mode. From 2025-06-18 on. From 2026-07-28 on, the request is part of an
+ * interim result.
  */
 export interface ElicitRequestFormParams extends RequestParams {
   /** On the wire from 2025-11-25 on; absent means `form`. */

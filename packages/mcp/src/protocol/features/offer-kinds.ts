@@ -1,6 +1,6 @@
 /**
- * The kinds of offers that servers list. The name of a row is the member of the list's result. Everything else that the
- * library knows about lists of offers is derived from these rows.
+ * The kinds of offers that servers list. The name of a row is the member of the list's result that contains the items.
+ * Everything else that the library knows about lists of offers is derived from these rows.
  */
 export const OFFER_KINDS = {
   tools: {

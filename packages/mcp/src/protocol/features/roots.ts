@@ -12,7 +12,8 @@ export interface Root {
 }
 
 /**
- * Parameters of `roots/list`, which the server sends. Deprecated in 2026-07-28, where it is part of an interim result.
+ * Parameters of `roots/list`, which the server sends. Deprecated in 2026-07-28, where the request is part of an interim
+ * result.
  */
 export interface ListRootsRequestParams extends RequestParams {}
 

@@ -87,8 +87,8 @@ export interface ToolChoice {
 }
 
 /**
- * Parameters of `sampling/createMessage`, a request to the client's model. Deprecated in 2026-07-28, where it is part
- * of an interim result.
+ * Parameters of `sampling/createMessage`, a request to the client's model. Deprecated in 2026-07-28, where the request
+ * is part of an interim result.
  */
 export interface CreateMessageRequestParams extends RequestParams {
   /** The conversation so far, in order. */
@@ -120,7 +120,7 @@ export interface CreateMessageRequestParams extends RequestParams {
   task?: TaskMetadata;
 }
 
-/** The reason why the model stopped. Providers may define others. */
+/** The reason why the model stopped. Providers may define other reasons. */
 export type StopReason = "endTurn" | "stopSequence" | "maxTokens" | "toolUse" | (string & {});
 
 /** Result of `sampling/createMessage`. */

@@ -51,7 +51,7 @@ export interface WorkingTask extends Task {
   status: "working";
 }
 
-/** A task that waits for answers of the client. */
+/** A task that waits for answers from the client. */
 export interface InputRequiredTask extends Task {
   /** The task cannot continue without answers. */
   status: "input_required";

@@ -1,7 +1,7 @@
 import type { Icon } from "../implementation.js";
 import type { JSONSchemaObject, MetaObject } from "../json.js";
 
-/** Hints about a tool's behaviour. Do not trust those of an unknown server. From 2025-03-26 on. */
+/** Hints about a tool's behaviour. Do not trust the hints of an unknown server. From 2025-03-26 on. */
 export interface ToolAnnotations {
   /** A human-readable name. From 2025-06-18 on, `Tool.title` takes precedence. */
   title?: string;
@@ -18,7 +18,8 @@ export interface ToolAnnotations {
 /** The execution options of a tool. 2025-11-25 only. */
 export interface ToolExecution {
   /**
-   * The possibility of calling the tool as a task: not at all, if the client wants, or always. Default: `forbidden`.
+   * States whether clients call the tool as a task: they must not (`forbidden`), they may (`optional`), or they must
+   * (`required`). Default: `forbidden`.
    */
   taskSupport?: "forbidden" | "optional" | "required";
 }
