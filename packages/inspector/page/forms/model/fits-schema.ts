@@ -12,7 +12,8 @@ interface FitCheck {
 /**
  * True if a value fits a schema, as far as a form needs to know to choose a branch and to follow conditions.
  *
- * Ignores `pattern` and `format`. Regular expressions from servers are never run, because they may never finish. The server validates the value anyway.
+ * Ignores `pattern` and `format`. Regular expressions from servers are never run, because they may never finish. The
+ * server validates the value anyway.
  */
 export function fitsSchema(schema: unknown, value: unknown, root: unknown): boolean {
   return fits(schema, value, { root, schemas: 0 });
