@@ -116,8 +116,8 @@ class TurnQueue {
   }
 
   push(item: AfterTurn): void {
-    // A request often enters the queue twice in one turn: after its body was read and after its handler ended. Once is
-    // enough.
+    // A request enters the queue when it waits for its body, and often again in the same turn when it waits for its
+    // handler. One entry is enough.
     if (this.#items.at(-1) === item) return;
     if (this.#items.push(item) === 1) this.#platform.defer(this.#flush);
   }
