@@ -133,7 +133,7 @@ function eventsFor(core: () => ClientCore): ConnectionEvents {
   };
 }
 
-/** Clears everything learned about the server: change notifications may have been lost. */
+/** Clears the listed tools and the cached results, because change notifications may have been lost. */
 function forget({ tools, cache }: ClientCore): void {
   tools.listed.clear();
   cache?.forget();
@@ -185,7 +185,7 @@ export interface CloseOptions {
   drainMs?: number | undefined;
 }
 
-/** Closes the connection after calls in flight had `drainMs` to end. Rejects all pending calls. */
+/** Waits up to `drainMs` for calls in flight, then closes the connection. Calls that are still pending reject. */
 export async function closeClient(
   { connection, caller, requests, extensions }: ClientCore,
   { drainMs = 0 }: CloseOptions = {},

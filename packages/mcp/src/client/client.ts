@@ -59,7 +59,7 @@ export type ValueOf<T, N extends keyof T> = T[N] extends { result: infer R } ? R
 
 /** Options of `callMany` and `readMany`. The call options apply to each request. */
 export interface ManyOptions extends CallOptions {
-  /** The number of requests in flight at the same time. Default: 8. */
+  /** Maximum number of requests in flight at the same time. Default: 8. */
   concurrency?: number | undefined;
 }
 
@@ -128,7 +128,7 @@ export class Client<T = LooseTools, P = LoosePrompts> {
   call<N extends keyof T & string>(name: N, ...rest: CallArguments<ArgsOf<T, N>>): Promise<ValueOf<T, N>> {
     const [args, options] = rest;
     const value = requestToolValue(this.#core.tools, name, args as object | undefined, options);
-    // The cast follows the server's own types. The server validated the value against the tool's schema.
+    // Safe: the types are those of the server, which validated the value against the tool's schema.
     return value as Promise<ValueOf<T, N>>;
   }
 
@@ -264,7 +264,7 @@ export class Client<T = LooseTools, P = LoosePrompts> {
   /**
    * Subscribes to changes of resources, by URI, or of lists. Resolves when the server has accepted the subscription.
    * Iterate the result to receive the changes. The client renews the subscription after a lost connection. Rejects with
-   * kind `capability_missing` if the server offers none of it.
+   * kind `capability_missing` if the server announces none of these changes.
    */
   subscribe(target: string | readonly string[] | SubscriptionTarget, options?: CallOptions): Promise<Subscription> {
     return this.#core.subscriptions.add(target, options);

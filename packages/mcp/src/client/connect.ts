@@ -33,7 +33,7 @@ export interface HttpTarget {
 }
 
 /**
- * A factory of transports to the same server. The client calls it for every attempt, so it can reopen a lost
+ * A factory of transports to the same server. The client calls it for every attempt, so the client can reopen a lost
  * connection.
  */
 export interface TransportMaker {
@@ -64,7 +64,10 @@ export async function connect(target: Target | LocalServer, options: ClientOptio
   }
 }
 
-/** Appends the stack frames of the caller of `connect`. Most failures occur too late to have them. */
+/**
+ * Appends the stack frames of the caller of `connect`. Most failures occur later, so their own stack does not have
+ * these frames.
+ */
 function withCaller(error: unknown, { stack = "" }: Error): unknown {
   if (!McpError.is(error)) return error;
   // Skips the frame of `connect` itself. Engines with another stack format keep their stack unchanged.

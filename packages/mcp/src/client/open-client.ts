@@ -30,12 +30,13 @@ export async function openClient(target: Target | LocalServer, options: ClientOp
   try {
     return new Client<unknown>(await openClientCore(target, options, {}));
   } catch (error) {
-    // A handler of a server may have connected; its callers must not see addresses and commands.
+    // Marked, because a handler of a server may have connected, and the callers of that handler must not see addresses
+    // and commands.
     throw markConnectionError(error);
   }
 }
 
-/** Settings by the owner of many connections, such as a host, for one of them. */
+/** Settings for one connection, made by the owner of many connections, such as a host. */
 export interface ConnectionOwner {
   /** Answers the server's questions in place of the application's options. */
   readonly forwarder?: QuestionForwarder;

@@ -24,13 +24,13 @@ import type { CurrentConnection } from "../connection/current-connection.js";
 import type { ClientExtensions } from "../contract/extension.js";
 import { type ClientOptions, DEFAULT_TIMEOUTS, type QuestionContext } from "../contract/options.js";
 
-/** Answers a server's questions in place of the application, for a client that forwards the calls of others. */
+/** Answers a server's questions in place of the application, for a client that forwards the calls of other clients. */
 export interface QuestionForwarder {
   /** The capabilities to declare, beside extensions. */
   capabilities(revision: Revision): ClientCapabilities;
   /**
    * Returns the bare result for a well-formed question. `about` is the related request, if the transport knows it.
-   * Rejects with an `McpError` if it has no answer. `signal` is aborted when the server no longer wants one.
+   * Rejects with an `McpError` if there is no answer. `signal` is aborted when the server no longer wants an answer.
    */
   answer(question: Question, about: Id | undefined, signal: AbortSignal): Promise<object>;
 }
@@ -69,7 +69,7 @@ export class Answerer {
     };
   }
 
-  /** Replaces the roots. Throws if `connect` got none, because the capability was not declared. */
+  /** Replaces the roots. Throws if `connect` got no `roots`, because the capability was not declared. */
   setRoots(roots: readonly Root[]): void {
     if (this.#options.roots === undefined) throw unsupported("roots", "roots");
     this.#roots = checkRoots(roots);
@@ -82,7 +82,7 @@ export class Answerer {
     return typeof roots === "function" ? checkRoots(await roots()) : roots;
   }
 
-  /** True if `connect` got an option that answers such questions. */
+  /** True if `connect` got an option that answers questions of this method, or if a forwarder answers them. */
   canAnswer(method: Question["method"]): boolean {
     const { onElicit, onSample, roots } = this.#options;
     if (this.#forwarder !== undefined) return true;
@@ -113,8 +113,8 @@ export class Answerer {
   }
 
   /**
-   * Returns the bare result for a question that passed `check`. Throws an `McpError` if there is none. `unwanted` ends
-   * the wait.
+   * Returns the bare result for a question that passed `check`. Throws an `McpError` if there is none. The signal of
+   * `unwanted` informs the application when the answer is no longer wanted.
    */
   async answer(
     question: Question,
@@ -141,7 +141,10 @@ export class Answerer {
     }
   }
 
-  /** Returns the result of `run`. Rejects after `timeouts.answerMs`, and for a result that is not an object. */
+  /**
+   * Returns the result of `run`. After `timeouts.answerMs`, rejects and aborts `unwanted`. Also rejects for a result
+   * that is not an object. If the caller aborts `unwanted`, waits for `run` without a time limit.
+   */
   runHandler(name: string, unwanted: AbortController, run: () => unknown): Promise<object> {
     return new Promise((resolve, reject) => {
       const ms = this.#answerMs;
@@ -218,12 +221,12 @@ function refuse(message: string): McpError {
 
 /**
  * Completes the application's answer for the wire: fills in the form's defaults and validates the content. Only an
- * accepted form has content. Never opens a page.
+ * accepted form has content. The answer to a page has only an action, and this function never opens the page.
  *
  * Spec: Elicitation, "Safe URL Handling", https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation#safe-url-handling
  */
 function elicitResult(question: ElicitRequestParams, answer: object): ElicitResult {
-  // The application may be written without types.
+  // An application without types may return anything, so the action is checked.
   const { action, content = {} } = answer as ElicitResult;
   if (action !== "accept" && action !== "decline" && action !== "cancel") {
     throw new McpError("misuse", `\`onElicit\` returned the action ${JSON.stringify(action)}`, {

@@ -10,7 +10,10 @@ import type { ClientExtensions } from "../contract/extension.js";
 import type { ClientOptions, QuestionContext } from "../contract/options.js";
 import type { Answerer } from "./answerer.js";
 
-/** Requests of the server that are processed at the same time. A user could not follow more. */
+/**
+ * Maximum number of requests of the server that are processed at the same time. Further requests get an error, because
+ * a user could not follow more.
+ */
 const MAX_OPEN_REQUESTS = 100;
 
 /** A request of the server without an answer yet. */
@@ -40,8 +43,8 @@ export class ServerRequests {
   /** Errors already reported, so that each is warned about once. */
   readonly #reported = new WeakSet<McpError>();
   /**
-   * Requests without an answer. A withdrawn one stays until its handler ends, so that no server can start more handlers
-   * than the limit.
+   * Requests without an answer. A withdrawn request stays in this map until its handler ends, so that no server can
+   * start more handlers than the limit.
    */
   readonly #asked = new Map<Id, OpenQuestion>();
 
@@ -52,7 +55,7 @@ export class ServerRequests {
   }
 
   /**
-   * Returns the text of the answer, or an empty string if the protocol allows none. Answers only `ping` before the
+   * Returns the text of the answer, or an empty string if no answer may be sent. Answers only `ping` before the
    * handshake is done, because the server is still unknown. Never rejects.
    */
   async answer(message: RequestMessage, about?: Id): Promise<string> {
@@ -148,7 +151,7 @@ export class ServerRequests {
 
   /** Cancels a request that the server withdrew. */
   cancel(id: unknown): void {
-    // A value of another type finds nothing in the map.
+    // Safe: a value of another type finds nothing in the map.
     const asked = this.#asked.get(id as Id);
     if (asked === undefined) return;
     asked.cancelled = true;
@@ -162,14 +165,14 @@ export class ServerRequests {
   }
 }
 
-/** Returns the text of an error for the server. */
+/** Returns the text of an error for the server. Hides failures of the application. */
 export function publicText({ kind, message }: McpError): string {
   return OWN_FAULTS.has(kind) ? "the application could not answer" : message;
 }
 
 /** Decisions of a user, which are not failures. */
 const DECISIONS: ReadonlySet<string> = new Set(["declined", "dismissed", "cancelled"]);
-/** Failures of the application. Their texts are for its developer only. */
+/** Failures of the application. Their messages are for the developer of the application only. */
 const OWN_FAULTS: ReadonlySet<string> = new Set(["misuse", "internal_error", "invalid_definition"]);
 
 /** Returns a controller that is aborted with the signal, and can be aborted separately. */

@@ -29,7 +29,7 @@ export class CallDeadlines<D extends Deadline> {
   /** Waits that have not ended. The code that ends a wait removes it. */
   readonly waiting = new Set<D>();
   /**
-   * The time at which the timer fires. A new wait that is due later, with no open hold, may be added to `waiting`
+   * The time at which the timer fires. While no hold is open, a new wait that is due later may be added to `waiting`
    * directly.
    */
   wakesAt = Number.POSITIVE_INFINITY;
@@ -103,7 +103,7 @@ export class CallDeadlines<D extends Deadline> {
     }
   }
 
-  /** Removes a wait. The timer keeps running for the next one, unless the client is closed. */
+  /** Removes a wait. The timer remains set for the next wait, unless the client is closed. */
   end(deadline: D): void {
     this.waiting.delete(deadline);
     if (this.#stopped && this.waiting.size === 0) this.#disarm();

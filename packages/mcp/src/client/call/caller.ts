@@ -38,7 +38,7 @@ type Result = Record<string, unknown>;
 
 const NO_OPTIONS: CallOptions = Object.freeze({});
 const NO_EXTRAS: CallExtras = Object.freeze({});
-/** Abandoned requests to remember, in case their results arrive later. */
+/** Maximum number of abandoned requests that are stored, in case their results arrive later. */
 const MAX_GIVEN_UP = 1000;
 
 /** A call that was abandoned while a request of it was in flight. */
@@ -89,7 +89,7 @@ export class Caller implements Requester {
     extras: CallExtras = NO_EXTRAS,
   ): Promise<Result> {
     try {
-      // Options of forwarded calls were built by this library.
+      // The library builds the options of forwarded calls, so they need no check.
       if (options !== NO_OPTIONS && extras.forwarded === undefined) checkCallOptions(options);
       if (this.#draining) throw closing(method);
       if (this.middleware.length === 0) return this.#prepare(method, params, options, extras);
@@ -118,7 +118,7 @@ export class Caller implements Requester {
     const token = params?.["progressToken"];
     const call = isId(token) ? this.#pending.get(token) : undefined;
     if (call === undefined || !isObject(params) || typeof params["progress"] !== "number") return;
-    // The required members were checked; the others are optional.
+    // Safe: the required members were checked, and the others are optional.
     const known = params as unknown as ProgressNotificationParams;
     call.lastActivity = call.lastSign = this.#connection.platform.monotonic();
     if (known.progress <= call.lastProgress) return;
@@ -143,7 +143,8 @@ export class Caller implements Requester {
   }
 
   /**
-   * Handles the result of an abandoned call. An extension can release what the server created for it, such as a task.
+   * Handles the result of an abandoned call. An extension can release what the server created for the call, such as a
+   * task.
    */
   handleLateResult(id: Id, result: unknown): void {
     const call = this.#givenUp.get(id);
@@ -165,7 +166,7 @@ export class Caller implements Requester {
    */
   userWait(about: Id | undefined): () => void {
     const call = about === undefined ? undefined : this.#pending.get(about);
-    // Without a connection all calls wait for it.
+    // While there is no connection, all calls wait for it, so the deadlines of all calls are paused.
     if (call === undefined) return this.#connection.current === undefined ? this.deadlines.holdAll() : () => {};
     const [release, released] = [this.deadlines.hold([call]), call.extras.onUserWait?.()];
     return () => {
@@ -200,7 +201,7 @@ export class Caller implements Requester {
     const { transport, era } = connection;
     this.#givenUp.set(id, { method: call.out.method, era, reason });
     const notice = call.row?.cancellable === false ? undefined : era.cancel(id, reason.message);
-    // A closed pipe cannot be notified and need not be.
+    // Ignore a failure: a server behind a closed pipe needs no notice.
     if (notice !== undefined) (async () => transport.notify(notice))().catch(() => {});
     transport.abandon(id, reason);
   }
@@ -293,7 +294,7 @@ export class Caller implements Requester {
     const { deadlines } = this;
     const due = now + Math.min(call.idle, call.total);
     if (due < deadlines.wakesAt || deadlines.openHolds.size > 0) deadlines.add(call);
-    // The timer fires before this call is due, and then checks all waits.
+    // The timer fires before this call is due, and then checks all waits, so the timer need not be set again.
     else if (due !== Number.POSITIVE_INFINITY) deadlines.waiting.add(call);
     if (signal !== undefined) call.unwatch = onAbort(signal, () => this.#stop(call, cancelled(method, signal)));
     return this.#send(call);
@@ -353,14 +354,14 @@ export class Caller implements Requester {
     if (outcome.kind === "extension") return this.#complete(call, outcome);
     this.deadlines.waiting.delete(call);
     call.unwatch?.();
-    // Only forwarded calls get interim results, and their owner checks for them.
+    // Safe: only forwarded calls get interim results, and their owner checks for them.
     if (outcome.kind === "input") return new InterimResult(outcome.questions, outcome.state) as unknown as Result;
     if (call.row?.cacheable === true) this.#saveToCache(call, outcome.result, era.hasCacheHints);
     return outcome.result;
   }
 
   #saveToCache(call: PendingCall, result: Result, hinted: boolean): void {
-    // Results after questions, or from before a change, are valid for their caller only.
+    // Results after questions, or from before a change, are valid for their caller only, so they are not cached.
     if (this.#cache === undefined || call.rounds > 0 || call.generation !== this.#cache.generation) return;
     const now = this.#connection.platform.monotonic();
     this.#cache.save(call.out.method, call.out.params, result, now, hinted);
@@ -373,7 +374,8 @@ export class Caller implements Requester {
       call.out.inputs = await this.#whilePaused(call, (signal) =>
         answerRound(this.#connection, this.#answerer, call, outcome, signal),
       );
-      // The idle deadline restarts now. The timer seldom has to fire earlier for it.
+      // The idle deadline restarts now. The timer is set again only if it would fire after this deadline, which is
+      // rare.
       call.lastActivity = this.#connection.platform.monotonic();
       if (call.lastActivity + call.idle < this.deadlines.wakesAt) this.deadlines.renew(call);
     } catch (error) {
@@ -407,7 +409,7 @@ export class Caller implements Requester {
     this.#pending.delete(id);
     call.id = undefined;
     const error = reason instanceof RpcError ? withSafePages(fromWire(reason)) : McpError.from(reason);
-    // The server rejected a cursor, so the other cached pages are outdated too.
+    // The server may have rejected an outdated cursor. The other cached pages are then outdated, too.
     if (call.row?.cacheable === true && error.kind === "invalid_params") this.#cache?.forget(call.out.method);
     try {
       const again = waitBeforeResend(this.#connection, call, error, reason);

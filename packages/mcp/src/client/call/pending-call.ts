@@ -18,13 +18,13 @@ export interface PendingCall extends Deadline {
   total: number;
   /** The id of the request in flight. Undefined while the call waits for something else. */
   id: Id | undefined;
-  /** The id of its first request. Set only if the client has observers. */
+  /** The id of the first request of the call. Set only if the client has observers. */
   firstId: Id | undefined;
-  /** The connection over which it was last sent. */
+  /** The connection over which the call was last sent. */
   connection: CurrentConnection | undefined;
-  /** The generation of the cache at that time. */
+  /** The generation of the cache when the call was last sent. */
   generation: number;
-  /** True once the call was sent again after a loss. */
+  /** True once the call was sent again after a failure. */
   resent: boolean;
   /** Rounds of questions so far. */
   rounds: number;
@@ -34,11 +34,11 @@ export interface PendingCall extends Deadline {
   questions: number;
   /** The highest progress of the request in flight. */
   lastProgress: number;
-  /** The time of the last message about the call, apart from answers. */
+  /** The time of the last message about the call, apart from results. */
   lastSign: number | undefined;
-  /** The reason why the call ended while no request was in flight. */
+  /** The reason why the call was stopped, if it was. */
   stopped: McpError | undefined;
-  /** Rejects the current wait of the call, other than for a request in flight. */
+  /** Rejects the current wait of the call. Undefined while a request is in flight. */
   interrupt: ((reason: McpError) => void) | undefined;
   /** Stops watching the caller's signal. */
   unwatch: (() => void) | undefined;

@@ -5,7 +5,7 @@ import type { ClientCapabilities } from "../../protocol/capabilities.js";
 import type { LoggingLevel } from "../../protocol/logging.js";
 import type { CallOptions } from "../contract/options.js";
 
-/** A call forwarded for another client. Its owner answers the server's questions. */
+/** A call forwarded for another client, which answers the server's questions itself. */
 export interface ForwardedCall {
   /** The capabilities of the other client, in place of this client's. */
   readonly capabilities?: ClientCapabilities;
@@ -15,21 +15,20 @@ export interface ForwardedCall {
   readonly inputs?: NonNullable<OutgoingCall["inputs"]>;
 }
 
-/** Settings of a call by the library, beside the application's options. */
+/** Settings of a call that the library makes, in addition to the application's options. */
 export interface CallExtras {
   /** Arguments to repeat in headers, according to the tool's listed schema. */
   readonly mirrored?: readonly ParamHeader[];
   /** True if the listed tool is safe to call again. */
   readonly idempotent?: boolean;
-  /** Set for a forwarded call. A round of questions is then its result, as an `InterimResult`. */
+  /** Set for a forwarded call. If the server asks questions, the call resolves with an `InterimResult`. */
   readonly forwarded?: ForwardedCall;
   /** Sends the call while the connection recovers, as a part of the recovery. */
   readonly recovering?: boolean;
   /** Called with the id of each request of the call. */
   onSent?(id: Id): void;
   /**
-   * Called when a request of the call starts to wait for a user. The returned function is called when it no longer
-   * does.
+   * Called when a request of the call starts to wait for a user. The returned function is called when the wait ends.
    */
   onUserWait?(): () => void;
 }

@@ -11,9 +11,9 @@ import type { PendingCall } from "./pending-call.js";
 const PAUSE_MS = 1000;
 
 /**
- * Returns a promise to wait for before a call is sent again, or undefined if it must not be. `error` is the error of
- * the call, and `reason` the value it was made from. Replaces a lost session in any case. May throw if the connection
- * cannot be reopened.
+ * Returns a promise to await before the call is sent again, or undefined if the call must not be sent again. `reason`
+ * is the original failure, and `error` is the `McpError` created from it. Replaces a lost session in any case. May
+ * throw if the connection cannot be reopened.
  *
  * Spec: Transports, "Session Management", https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
  */
@@ -24,7 +24,7 @@ export function waitBeforeResend(
   reason: unknown,
 ): Promise<void> | undefined {
   const mayResend = !call.resent && call.extras.recovering !== true;
-  // A server does not run a request in a revision that it does not support.
+  // If the server rejected the revision, it did not run the request, so sending it again in another revision is safe.
   const corrected =
     mayResend && call.connection !== undefined ? connection.correct(reason, call.connection) : undefined;
   if (corrected !== undefined) return corrected;
@@ -34,7 +34,8 @@ export function waitBeforeResend(
   if (lostSession) return recovery ?? Promise.resolve();
   const wait = connection.ready();
   if (wait !== undefined) return wait;
-  // There is a newer connection already, or none to wait for.
+  // If there is already a newer connection, send at once. Otherwise the transport has no connection to reopen, so
+  // pause.
   return call.connection === connection.last ? spread(connection) : Promise.resolve();
 }
 
@@ -44,10 +45,11 @@ function mayRepeat(connection: ClientConnection, call: PendingCall, error: McpEr
   const harmless = resend === "always" || call.row?.idempotent === true || call.extras.idempotent === true;
   switch (error.kind) {
     case "session_lost":
-      // The server refused the request itself, unless the client was only resuming its stream.
+      // The server refused the request and did not run it, except if only the resumption of the request's stream was
+      // refused.
       return harmless || !(isObject(error.data) && error.data["resumed"] === true);
     case "connect_failed":
-      // Over HTTP the request was never sent. A pipe cannot know.
+      // Over HTTP the request was never sent. Over a pipe it is unknown whether it was sent.
       return harmless || call.connection?.transport.kind === "http";
     case "connection_closed":
       return harmless;

@@ -6,7 +6,10 @@ import type { Answerer } from "../answers/answerer.js";
 import type { ClientConnection } from "../connection/connection.js";
 import type { PendingCall } from "./pending-call.js";
 
-/** Limits per call. A model or a person answers each question, so the server must not decide how many there are. */
+/**
+ * Default limits per call. Beyond them, the call rejects. A model or a person answers each question, so the server must
+ * not decide how many there are.
+ */
 const MAX_ROUNDS = 10;
 const MAX_QUESTIONS = 64;
 /**

@@ -7,15 +7,15 @@ export interface Change {
   /** The URI of the changed resource, or of a part of the subscribed one. Only with `kind: "resource"`. */
   uri?: string;
   /**
-   * True if the connection was lost or too many changes were unread, so that something may have changed. Without a
-   * `uri`, any subscribed resource may have.
+   * True if the connection was lost or too many changes were unread, so that something may have changed. With `kind:
+   * "resource"` and without a `uri`, any subscribed resource may have changed.
    */
   missed: boolean;
 }
 
 /**
- * Distinct changes waiting for their reader. Beyond that the oldest are dropped, and one `missed` change of their kind
- * remains.
+ * Maximum number of distinct unread changes. Beyond that, the oldest changes of resources are replaced by one `missed`
+ * change.
  */
 const MAX_WAITING = 1000;
 
@@ -35,7 +35,8 @@ export class ChangeQueue implements AsyncIterator<Change, undefined> {
     this.#waiting.set(key, before?.missed === false ? before : change);
     for (const [oldest, { kind, uri }] of this.#waiting) {
       if (this.#waiting.size <= MAX_WAITING) return;
-      // The `missed` marks of dropped changes have no URI.
+      // Only changes with a URI are dropped. Changes of lists, and the `missed` change that replaces dropped ones, have
+      // none.
       if (uri === undefined) continue;
       this.#waiting.delete(oldest);
       this.#waiting.set(`${kind} `, { kind, missed: true });
@@ -64,10 +65,12 @@ export class ChangeQueue implements AsyncIterator<Change, undefined> {
   }
 }
 
-/** Changes of one list within a minute that are passed on without a pause. */
+/** Maximum number of changes of one list within a minute that are passed on without a pause. */
 const MAX_UNPACED = 20;
 const WINDOW_MS = 60_000;
-/** The pause before the first change beyond these. It doubles with each further change. */
+/**
+ * The pause before the first change beyond `MAX_UNPACED`. It doubles with each further change, up to `MAX_PAUSE_MS`.
+ */
 const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 15_000;
 
@@ -82,7 +85,8 @@ interface PacedList {
 /**
  * Limits the rate at which announced changes of lists are passed on, so that a server which announces a change with
  * every list request does not cause an endless loop. A change is always deferred to a later turn. Changes during a
- * pause count once. The pause grows while the server continues, to below 30 changes of one list in any minute.
+ * pause count once. The pause grows while the server continues, so that fewer than 30 changes of one list are passed on
+ * in any minute.
  */
 export class ChangePace {
   readonly #platform: Pick<Platform, "monotonic" | "defer" | "timer">;

@@ -14,7 +14,7 @@ import { covers, intersectionOf, isEmpty } from "./subscription-filter.js";
 
 /** Receives the events of the stream. */
 export interface ListenEvents {
-  /** The server ended the stream, or it cannot be reopened. */
+  /** The server ended the stream, or a broken stream cannot be reopened. */
   ended(error: Error | undefined): void;
   /** The stream broke and was reopened. Changes may have been missed. */
   reopened(): void;
@@ -32,7 +32,10 @@ interface ListenRequest {
   readonly controller: AbortController;
 }
 
-/** Consecutive attempts to reopen a stream that broke while the connection is ready. */
+/**
+ * Maximum number of consecutive attempts to reopen a stream that broke while the connection is ready. After that, the
+ * subscriptions end.
+ */
 const MAX_ATTEMPTS = 8;
 
 /**
@@ -86,7 +89,7 @@ export class ListenStream implements ChangeSource {
       if (stream.id === undefined || (id !== stream.id && params?.["requestId"] !== stream.id)) continue;
       this.#pacer.progressed();
       if (method === "notifications/subscriptions/acknowledged") {
-        // An open object. Members of a wrong type count as refused.
+        // Safe: the filter is an open object, and flags of a wrong type count as refused.
         stream.acknowledge(isObject(params?.["notifications"]) ? params["notifications"] : {});
       } else if (method === "notifications/cancelled") this.#finish(stream, undefined);
       else return stream === this.#current || this.#current === undefined;
@@ -175,7 +178,7 @@ export class ListenStream implements ChangeSource {
           },
         );
     });
-    // If the caller gave up early, no other code handles the rejection.
+    // If the caller has stopped waiting, no other code handles the rejection.
     accepted.catch(() => {});
     return { stream, accepted };
   }
@@ -186,7 +189,7 @@ export class ListenStream implements ChangeSource {
     stream.controller.abort();
   }
 
-  /** Handles a stream that the server ended. Only the end of the current one matters. */
+  /** Handles a stream that the server ended. Only the end of the current stream ends the subscriptions. */
   #finish(stream: ListenRequest, error: Error | undefined): void {
     const mattered = this.#current === stream;
     this.#stop(stream);

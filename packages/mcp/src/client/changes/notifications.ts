@@ -6,7 +6,10 @@ import type { ClientEvents, RemoveListener } from "../contract/events.js";
 
 type Listener = (value: never, about?: Id) => void;
 
-/** The member that listeners of a notification may rely on, with its type. */
+/**
+ * The member that listeners of a notification may rely on, with its type. A notification without it is ignored with a
+ * warning.
+ */
 const REQUIRED: Readonly<Record<string, readonly [member: string, type: string]>> = {
   "notifications/progress": ["progress", "number"],
   "notifications/message": ["level", "string"],
@@ -26,8 +29,8 @@ const OWN_EVENTS: ReadonlySet<string> = new Set<Exclude<keyof ClientEvents, keyo
 ]);
 
 /**
- * A listener that runs longer without a pause delays every message of the connection. Garbage collection takes less
- * time.
+ * If a listener runs longer without a pause, the client warns, because the listener delays every message of the
+ * connection. Garbage collection causes shorter delays.
  */
 const SLOW_LISTENER_MS = 50;
 
@@ -78,7 +81,7 @@ export class NotificationRouter {
   #dispatch(event: string, value: unknown, about?: Id): void {
     for (const listener of this.#listeners.get(event) ?? []) {
       const start = this.#monotonic();
-      // `on` ties each event to the type of its listeners.
+      // Safe: `on` accepts only listeners for the type of the event.
       callHook(this.#warn, `on("${event}")`, () => listener(value as never, about));
       const tookMs = this.#monotonic() - start;
       if (tookMs > SLOW_LISTENER_MS) this.#reportSlow(event, listener, tookMs);

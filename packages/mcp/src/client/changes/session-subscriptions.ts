@@ -37,7 +37,7 @@ export class SessionSubscriptions implements ChangeSource {
       try {
         await this.#subscribe(uri, undefined, { recovering: true });
       } catch (error) {
-        // Otherwise the subscriber would wait forever. The recovery starts over.
+        // After a transient error the recovery starts over. Otherwise the subscriber would wait forever.
         if (isTransient(error)) throw error;
         this.#caller.warn(`could not subscribe to ${uri} again: ${error instanceof Error ? error.message : error}`);
       }
@@ -59,7 +59,7 @@ export class SessionSubscriptions implements ChangeSource {
 export interface ChangeSource {
   /** Makes the server announce the changes in `all`. Returns the part that the server accepted. */
   widen(all: SubscriptionFilter, options: CallOptions | undefined): Promise<SubscriptionFilter>;
-  /** Called after a subscription was closed. `all` is the union of the others. */
+  /** Called after a subscription was closed. `all` is the union of the remaining subscriptions. */
   narrow(all: SubscriptionFilter): Promise<void>;
   /** Subscribes to everything again over a new connection, as a part of its recovery. */
   restore(all: SubscriptionFilter): Promise<void>;

@@ -10,7 +10,7 @@ interface QueuedValue<T> {
   dropped: number;
 }
 
-/** Values waiting for their reader. Beyond that the oldest are dropped. */
+/** Maximum number of unread values. Beyond that, the oldest are dropped. */
 const MAX_WAITING = 1000;
 
 /** Values for one reader, in order. Drops and counts the oldest when too many wait. */

@@ -70,7 +70,7 @@ export class ClientSubscriptions {
   readonly #subscribers = new Set<Subscriber>();
   readonly #sources: Record<"session" | "listen", ChangeSource>;
   readonly #pace: ChangePace;
-  /** Serializes changes of the subscriptions. */
+  /** Settles after the last change of the subscriptions. Changes run one after the other. */
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(connection: ClientConnection, caller: Caller) {
@@ -87,7 +87,7 @@ export class ClientSubscriptions {
     };
   }
 
-  /** Resolves when the server has accepted. Rejects with `capability_missing` if it accepts nothing. */
+  /** Resolves when the server has accepted. Rejects with `capability_missing` if the server accepts nothing. */
   async add(target: string | readonly string[] | SubscriptionTarget, options?: CallOptions): Promise<Subscription> {
     const wanted = filterOf(checkTarget(isTarget(target) ? target : { resources: target }));
     await this.#connection.ready();
@@ -125,7 +125,7 @@ export class ClientSubscriptions {
 
   /** Renews the subscriptions over a new connection. */
   async restore(): Promise<void> {
-    // Also without subscribers, because the subscriptions of the old session are gone.
+    // Also called without subscribers: the source must forget its subscriptions, because the old session is gone.
     await this.#source().restore(this.#wanted());
     this.markMissed();
   }

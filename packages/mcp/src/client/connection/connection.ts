@@ -27,9 +27,9 @@ import type { RequestObservers } from "./request-observers.js";
 import { type OpenedRoute, openRoute, type ServerRoute } from "./route.js";
 import { settleWithin, WaitHolds } from "./wait-bounds.js";
 
-/** Consecutive attempts to reopen a lost connection. After them the next call starts over. */
+/** Maximum number of consecutive attempts to reopen a lost connection. After that, the next call starts over. */
 const MAX_ATTEMPTS = 8;
-/** Time after a revision check in which further errors do not cause another one. */
+/** Time after a revision check in which further errors do not cause another check. */
 const DOUBT_MS = 30_000;
 /** Time after its deadline that `connect` waits for the transport to close. */
 const CLOSE_MS = 250;
@@ -39,7 +39,7 @@ export interface ConnectionEvents {
   readonly notification: (message: NotificationMessage, about: Id | undefined) => void;
   /** Answers a request of the server. Returns the text of the answer, or an empty string if none may be sent. */
   readonly request: (message: RequestMessage, about: Id | undefined) => Promise<string>;
-  /** Called with a result for which no call waits. */
+  /** Called with a result for which no call waits any more. */
   readonly lateResult: (id: Id, result: unknown) => void;
   readonly fault: (error: Error) => void;
   /** Called when notifications may have been lost. */
@@ -83,7 +83,7 @@ export class ClientConnection {
   proved = false;
   /** The lowest level of log messages to request, in revisions that carry it in requests. */
   logLevel: LoggingLevel | undefined;
-  /** Aborted by `close`. Pending waits give up. */
+  /** Aborted by `close`, which ends all pending waits. */
   readonly closing = new AbortController();
   readonly #config: ConnectionConfig;
   readonly #pacer: ReconnectPacer;
@@ -96,7 +96,9 @@ export class ClientConnection {
   /** The reason why the current transport ended by itself, if it did. */
   #ended: McpError | undefined;
   #doubtAgainAt = Number.NEGATIVE_INFINITY;
-  /** The revisions to negotiate in the next handshake, because the cached one was wrong. */
+  /**
+   * The revisions to negotiate in the next handshake, after an error that may mean that the current revision is wrong.
+   */
   #candidates: readonly Revision[] | undefined;
 
   constructor(config: ConnectionConfig) {
@@ -160,8 +162,9 @@ export class ClientConnection {
   }
 
   /**
-   * Negotiates again after a call over `sent` failed with an error that may mean another revision. Returns undefined
-   * for other errors. Rejects if the revision stays the same.
+   * Negotiates again after a call over `sent` failed with an error that may mean that the server uses another revision.
+   * Returns undefined for other errors, and if the revision was checked less than `DOUBT_MS` ago. Rejects if the
+   * revision stays the same.
    */
   correct(error: unknown, sent: CurrentConnection): Promise<void> | undefined {
     const { revision } = sent.era;
@@ -198,7 +201,7 @@ export class ClientConnection {
     const running = work().finally(() => {
       if (this.#work === running) this.#work = undefined;
     });
-    // Waiting callers receive the failure. Without any, it must not be an unhandled rejection.
+    // Waiting callers receive the failure. If there are none, it must not be an unhandled rejection.
     running.catch(() => {});
     this.#work = running;
     return running;
@@ -331,7 +334,7 @@ export class ClientConnection {
       missed: events.notificationsLost,
       fault: (error) => {
         if (!McpError.is(error) || error.kind !== "session_lost") return events.fault(error);
-        // A stale error belongs to an earlier session.
+        // A stale error belongs to an earlier session and is ignored.
         const stale = isObject(error.data) && error.data["stale"] === true;
         if (!stale && this.#state === "ready") void this.recover(error, this.last);
       },

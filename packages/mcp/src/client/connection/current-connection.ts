@@ -7,8 +7,8 @@ import type { Transport } from "../../transport/transport.js";
 import type { ClientOptions } from "../contract/options.js";
 
 /**
- * The result of one handshake, as one value that the next handshake replaces. A call reads it once. If it is no longer
- * the current value, the call was sent before the last handshake.
+ * The result of one handshake, as one value that the next handshake replaces. A call stores the value that it was sent
+ * with. If that is no longer the current value, the call was sent before the last handshake.
  */
 export interface CurrentConnection extends Readonly<NegotiationResult> {
   readonly era: ClientEra;
@@ -45,7 +45,9 @@ export function currentConnection(
   });
 }
 
-/** Servers that one process remembers. The least recently updated one is evicted first. */
+/**
+ * Maximum number of servers whose revision one process stores. Beyond that, the least recently updated one is evicted.
+ */
 const MAX_SERVERS = 512;
 
 /**

@@ -73,7 +73,7 @@ export class RequestObservers {
     });
   }
 
-  /** Wraps a transport for the handshake, so that its requests are observed too. */
+  /** Wraps a transport for the handshake, so that the requests of the handshake are observed, too. */
   handshake(transport: Transport): ProbedTransport {
     return {
       kind: transport.kind,
@@ -156,7 +156,10 @@ class ObservedRequest {
     return undefined;
   }
 
-  /** Encodes the message of the call with that trace context. A message that cannot be encoded ends the request. */
+  /**
+   * Encodes the message of the call with the trace context in `meta`. A message that cannot be encoded ends the
+   * request.
+   */
   encode(id: Id, out: OutgoingCall, era: ClientEra): EncodedMessage & { id: Id } {
     const { meta } = this;
     try {
@@ -210,7 +213,7 @@ function requestOf(method: string, requestId: Id, { sessionId, network, target }
 /** The outcome of an answer, from its text. */
 function endOf(text: string): Pick<AnswerEnded, "outcome" | "error"> {
   if (text === "") return { outcome: "cancelled", error: undefined };
-  // The text was encoded by this library.
+  // Safe: this library encoded the text.
   const { error } = JSON.parse(text) as { error?: AnswerEnded["error"] };
   return { outcome: error === undefined ? "ok" : "error", error };
 }
@@ -223,7 +226,7 @@ function outcomeOf(result: unknown): RequestEnded["outcome"] {
 
 /** Adds members to `_meta` of an encoded message. Only for the handshake. */
 function withMeta(text: string, meta: Record<string, string>): string {
-  // The text was encoded by this library.
+  // Safe: this library encoded the text.
   const message = JSON.parse(text) as { params?: { _meta?: object } };
   return JSON.stringify({
     ...message,

@@ -10,7 +10,9 @@ export interface ServerRoute {
   make(): Transport;
   /** True if a lost connection may be reopened with `make`. */
   readonly repeatable: boolean;
-  /** False if the owner replaces a lost connection. Default: true. */
+  /**
+   * False if the owner of the connection replaces it when it is lost, so that it must not reopen itself. Default: true.
+   */
   readonly reopens?: boolean;
   /** Identifies the server in caches: its full URL, or its command. Without it nothing about the server is cached. */
   readonly key?: string;
@@ -25,7 +27,7 @@ export interface OpenRouteOptions {
   route: ServerRoute;
   receiver(transport: Transport): Receiver;
   negotiation(transport: Transport): Omit<Negotiation, "skipProbe">;
-  /** Called before a transport is opened. It is the current one from then on. */
+  /** Called before a transport is opened. The transport is the current one from then on. */
   using(transport: Transport): void;
   /** Aborts the attempt. No further route is tried. */
   signal: AbortSignal;
@@ -39,14 +41,15 @@ export interface OpenedRoute {
   route: ServerRoute;
 }
 
-/** Routes tried in one attempt: the given one, the same without a probe, and an older transport. */
+/**
+ * Maximum number of routes tried in one attempt: the given one and an older transport, each with and without a probe.
+ */
 const MAX_TRIES = 4;
 
 /** Opens the first route that leads to a handshake. Rejects with the most informative error. */
 export async function openRoute(options: OpenRouteOptions): Promise<OpenedRoute> {
   let { route } = options;
-  // The route for reopening. It keeps the probe: only this attempt has to skip it, for a process that ends on the
-  // probe.
+  // The route for reopening. It includes the probe even if this attempt skips it for a process that ended on the probe.
   let lasting = route;
   let first: unknown;
   for (let tries = 1; ; tries++) {

@@ -3,20 +3,20 @@ import { changedKinds, OFFER_KINDS } from "../../protocol/features/offer-kinds.j
 
 const MAX_ENTRIES = 500;
 const MAX_SIZE = 8 * 1024 * 1024;
-/** One day. Longer times of a server are cut to this. */
+/** One day, the longest time for which a result is cached, even if the server allows more. */
 const MAX_TTL_MS = 86_400_000;
 
 /** Settings of the result cache. */
 export interface CacheSettings {
   /**
-   * Time in milliseconds to cache lists and reads for which the server states no time, in every revision. Choose it for
-   * servers that announce changes, or whose changes may be noticed late. Default: 0, so only results with a time of the
-   * server are cached.
+   * Time in milliseconds to cache lists and reads for which the server states no time, in every revision. Set it for
+   * servers that announce changes, or if it does not matter that changes are noticed late. Default: 0, so only results
+   * with a time of the server are cached.
    */
   ttlMs?: number | undefined;
-  /** The largest number of cached results. Default: 500. */
+  /** Maximum number of cached results. Default: 500. */
   entries?: number | undefined;
-  /** The total length of all cached results, in characters. Default: 8,388,608. */
+  /** Maximum total length of all cached results, in characters. Default: 8,388,608. */
   size?: number | undefined;
   /** A cache to share with other clients. Default: a separate one. */
   store?: ResponseCache | undefined;
@@ -28,14 +28,17 @@ interface Entry {
   method: string;
   origin: string;
   uri: string | undefined;
-  /** Stored as text, so that no caller can change the results of others. Its length is its cost. */
+  /**
+   * Stored as text, so that no caller can change the results of other callers. The length of the text counts toward
+   * `size`.
+   */
   text: string;
   expires: number;
 }
 
 /**
  * A cache of results for one or more clients, limited by count and size. Evicts the least recently used result first.
- * Share it with `cache: { store }`. Private results stay with clients of the same `context`.
+ * Share it with `cache: { store }`. Only clients with the same `context` share private results.
  */
 export class ResponseCache {
   readonly #entries = new Map<string, Entry>();
@@ -44,7 +47,10 @@ export class ResponseCache {
   #size = 0;
   #contexts = 0;
 
-  /** Creates an empty cache. `entries` is the largest number of results, `size` their total length in characters. */
+  /**
+   * Creates an empty cache. `entries` is the maximum number of results, `size` their maximum total length in
+   * characters.
+   */
   constructor({ entries = MAX_ENTRIES, size = MAX_SIZE }: Pick<CacheSettings, "entries" | "size"> = {}) {
     this.#maxEntries = entries;
     this.#maxSize = size;
@@ -128,13 +134,13 @@ export class CachedCalls {
     const text =
       this.#store.get(this.#key("private", method, params), now) ??
       this.#store.get(this.#key("public", method, params), now);
-    // Only objects are stored.
+    // Safe: only objects are stored.
     return text === undefined ? undefined : (JSON.parse(text) as Record<string, unknown>);
   }
 
   /**
-   * Stores a result for the time in its hints, or for the application's `ttlMs` if it has none. `hinted`: the revision
-   * has such hints.
+   * Stores a result for the time in its hints, or for the application's `ttlMs` if it has none. `hinted` is true if the
+   * revision has such hints.
    *
    * Spec: Caching, "Cache Scope Field", https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching#cache-scope-field
    */
@@ -169,7 +175,7 @@ export class CachedCalls {
     if (typeof uri === "string") this.#drop((entry) => entry.uri !== undefined && isPartOf(uri, entry.uri));
   }
 
-  /** Evicts all pages of a list, or all results of this server. */
+  /** Evicts the results of one method, such as all pages of a list, or all results of this server. */
   forget(method?: string): void {
     this.#drop((entry) => method === undefined || entry.method === method);
   }
@@ -188,7 +194,9 @@ export class CachedCalls {
   }
 }
 
-/** Returns false for requests that carry answers. They are never answered from the cache and never stored. */
+/**
+ * Returns false for requests that carry answers to questions. They are never answered from the cache and never stored.
+ */
 function isPlain(params: Params | undefined): boolean {
   return !isObject(params) || (params["inputResponses"] === undefined && params["requestState"] === undefined);
 }

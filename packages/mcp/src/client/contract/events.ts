@@ -41,7 +41,7 @@ export interface ClientEvents extends Notifications {
   "session.mode": SessionMode;
   /** The state of the connection changed. */
   state: StateChange;
-  /** The server sent something that is not a message, or that it must not send. */
+  /** The server sent something that is not a message, or a message that it must not send. */
   fault: Error;
 }
 

@@ -9,7 +9,7 @@ import type { Tool } from "../../protocol/features/tools.js";
 import type { Revision } from "../../protocol/revisions.js";
 import type { CallOptions, QuestionContext, ServerRequestHandler } from "./options.js";
 
-/** The interface of a client to its extensions. */
+/** The interface through which an extension uses its client. */
 export interface ExtendedClient {
   /** The runtime: clock, timers, random values. */
   readonly platform: Platform;
@@ -65,7 +65,7 @@ export type ChangeParams = (params: Params | undefined, options: CallOptions) =>
 export interface ConnectedExtension<F> {
   /** The value that `client.extension` returns. */
   readonly feature?: F;
-  /** Capabilities to declare beside `extensions[id]`, which the client always declares. */
+  /** Capabilities to declare in addition to `extensions[id]`, which the client always declares. */
   capabilities?(revision: Revision): ClientCapabilities;
   /** Changes the parameters of requests before they are sent, by method. */
   readonly outgoing?: Readonly<Record<string, ChangeParams>>;
@@ -79,8 +79,9 @@ export interface ConnectedExtension<F> {
   /** Answers requests of the server, by method. */
   readonly handlers?: Readonly<Record<string, ServerRequestHandler>>;
   /**
-   * Wraps the answers to questions that the server sends as requests. `answer` asks the application. It is cancelled
-   * with the request, or by the given signal if the answer outlives the request.
+   * Wraps the answers to questions that the server sends as requests. `answer` asks the application. Without a signal,
+   * the question is cancelled together with the request. Pass a signal if the answer outlives the request; then only
+   * the signal cancels the question.
    */
   answering?(
     question: Question,

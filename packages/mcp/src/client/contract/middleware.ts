@@ -35,7 +35,7 @@ export function throughClientMiddleware(
   options: CallOptions,
   innermost: (params: Params | undefined, options: CallOptions) => Promise<Record<string, unknown>>,
 ): Promise<Record<string, unknown>> {
-  // The method table has more methods than the types, and the server validates the parameters.
+  // Safe: the types list only a part of the methods, and the server validates the parameters.
   const call = { method, params, options } as unknown as ClientCall;
   return throughStack<ClientMiddleware, ClientCall, Record<string, unknown>>(call, {
     stack,
@@ -69,7 +69,7 @@ export function tapClientNotifications(
   transport.notify = (notification) => {
     let sent: Promise<void> | undefined;
     const send = (text: string) => {
-      // Errors of the transport belong to the sender, not to the middleware.
+      // In an async function, so that an error of the transport rejects `sent` and does not reach the middleware.
       sent = (async () => notify({ ...notification, text }))();
     };
     throughOutgoing(stack, undefined, send, warn)(notification.text);

@@ -41,7 +41,7 @@ export interface RequestEnded extends RequestStarted {
 
 /** Follows one request from its start to its end. */
 export interface RequestFollower {
-  /** The trace context to send with the request, in place of the one of the call. */
+  /** The trace context to send with the request, in place of the trace context of the call. */
   readonly trace?: TraceContext | undefined;
   /** Must call `run` exactly once before it returns. `run` sends the request. */
   within?(run: () => void): void;
@@ -63,7 +63,7 @@ export interface AnswerStarted {
   readonly sessionId: string | undefined;
   /** The network protocol and peer. Undefined in the same process, and for transports that do not report it. */
   readonly network: NetworkInfo | undefined;
-  /** The trace context that the server sent with the request. Spans of the observer are its children. */
+  /** The trace context that the server sent with the request. Spans of the observer should be its children. */
   readonly trace: TraceContext | undefined;
   /** The server's address for display, without secrets. */
   readonly target: string;
@@ -83,7 +83,7 @@ export interface AnswerEnded extends AnswerStarted {
 export interface AnswerFollower {
   /**
    * Must call `run` exactly once before it returns. `run` starts the answer, so that `onElicit` and other handlers run
-   * in its context.
+   * in the context that `within` sets.
    */
   within?(run: () => void): void;
   /** Called when the request is answered or withdrawn. */
@@ -98,7 +98,7 @@ export interface ConnectionChange extends StateChange {
   readonly protocolVersion: string | undefined;
   /** The network protocol and peer. Undefined in the same process, and for transports that do not report it. */
   readonly network: NetworkInfo | undefined;
-  /** The time in milliseconds that the ended session was ready. Undefined if the change ended none. */
+  /** The time in milliseconds that the ended session was ready. Undefined if the change ended no session. */
   readonly sessionMs: number | undefined;
 }
 
@@ -116,7 +116,8 @@ export interface ClientObserver {
   /** Called when the connection is opening, ready, lost or closed. */
   state?: ((change: ConnectionChange) => void) | undefined;
   /**
-   * Called when the server sends something that is not a message, or that it must not send, also during the handshake.
+   * Called when the server sends something that is not a message, or a message that it must not send, also during the
+   * handshake.
    */
   fault?: ((error: Error) => void) | undefined;
 }

@@ -34,8 +34,8 @@ export interface Timeouts {
    */
   totalMs: number;
   /**
-   * Time for `onElicit`, `onSample`, `roots` or a handler to answer the server. The server then gets an error. Default:
-   * 3,600,000 (60 minutes).
+   * Time for `onElicit`, `onSample`, `roots` or a handler to answer the server. After that, the server gets an error.
+   * Default: 3,600,000 (60 minutes).
    */
   answerMs: number;
 }
@@ -103,8 +103,8 @@ export interface ClientOptions {
   /** Aborts connecting. Has no effect on an open client. */
   signal?: AbortSignal | undefined;
   /**
-   * Answers elicitations: forms for the user to fill in, and pages to visit. Without it the client does not declare
-   * `elicitation`.
+   * Answers elicitations: forms for the user to fill in, and pages to visit. Without this option the client does not
+   * declare `elicitation`.
    */
   onElicit?:
     | ((question: ElicitRequestParams, context: QuestionContext) => ElicitResult | Promise<ElicitResult>)
@@ -113,7 +113,7 @@ export interface ClientOptions {
   elicitUrls?: boolean | undefined;
   /**
    * Answers sampling requests: messages for a model, whose reply the server wants. Throw an `McpError` of kind
-   * `declined` if the user refuses. Without it the client does not declare `sampling`.
+   * `declined` if the user refuses. Without this option the client does not declare `sampling`.
    *
    * @deprecated The protocol deprecates sampling; call the API of a model's provider instead.
    */
@@ -130,15 +130,15 @@ export interface ClientOptions {
    */
   sampleTools?: boolean | undefined;
   /**
-   * Folders that the server may work in, or a function that returns them. `client.roots` changes them. Without it the
-   * client does not declare `roots`.
+   * Folders that the server may work in, or a function that returns them. `client.roots` changes them. Without this
+   * option the client does not declare `roots`.
    *
    * @deprecated The protocol deprecates roots; pass folders as arguments of tools, as resources or in the server's configuration.
    */
   roots?: readonly Root[] | (() => readonly Root[] | Promise<readonly Root[]>) | undefined;
   /**
    * Answers other requests of the server, by method. The result is an object. Only revisions with sessions allow such
-   * requests. Elicitation, sampling and roots have separate options, which also declare them.
+   * requests. Elicitation, sampling and roots have separate options, which also declare the capabilities.
    */
   handlers?: Readonly<Record<string, ServerRequestHandler>> | undefined;
   /**
@@ -178,10 +178,14 @@ export interface ClientOptions {
   trace?: (() => TraceContext | undefined) | undefined;
   /** Observers of every request and of the connection's state, for metrics and traces. Default: none. */
   observe?: ClientObserver | readonly ClientObserver[] | undefined;
-  /** The number of rounds in which the server may ask questions during one call. Default: 10. */
+  /**
+   * Maximum number of rounds in which the server may ask questions during one call. Beyond that, the call rejects.
+   * Default: 10.
+   */
   maxRounds?: number | undefined;
   /**
-   * The number of questions in all rounds of one call. Default: 64, because each may be a dialog or a paid model call.
+   * Maximum number of questions in all rounds of one call. Beyond that, the call rejects. Default: 64, because each
+   * question may be a dialog or a paid model call.
    */
   maxQuestions?: number | undefined;
   /** Protocol extensions that the client declares and handles. Default: none. */
@@ -281,7 +285,7 @@ function checkDeclared(capabilities: object): void {
 export interface CallOptions {
   /** Cancels the call, here and at the server. */
   signal?: AbortSignal | undefined;
-  /** Called with each progress report on this call. Default: progress is only a sign of life. */
+  /** Called with each progress report on this call. Default: progress only restarts the idle deadline. */
   onProgress?: ((progress: ProgressNotificationParams) => void) | undefined;
   /** Time limits of this call. Default: those of the connection. */
   timeouts?: Some<Pick<Timeouts, "idleMs" | "totalMs">> | undefined;

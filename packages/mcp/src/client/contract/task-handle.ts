@@ -56,7 +56,7 @@ export interface FollowedTask extends AsyncIterable<DetailedTask, void> {
   cancel(options?: CallOptions): Promise<void>;
 }
 
-/** Answers a question of a task. `signal` is aborted when the task no longer asks it. */
+/** Answers a question of a task. `signal` is aborted when the task no longer asks the question. */
 export type TaskAnswerer = (question: Question, signal: AbortSignal | undefined) => Promise<object>;
 
 /** The interface that the tasks extension adds to a client. */

@@ -2,7 +2,10 @@ import { McpError } from "../../protocol/error.js";
 import { OFFER_KINDS, type OfferKind } from "../../protocol/features/offer-kinds.js";
 import { nextCursorOf } from "../../protocol/message.js";
 
-/** Pages of one list that an iteration may fetch. Stops servers whose lists never end. */
+/**
+ * Maximum number of pages of one list that an iteration fetches. Beyond that, it throws, because the lists of some
+ * servers never end.
+ */
 const MAX_PAGES = 1000;
 
 /**
@@ -79,7 +82,7 @@ function endless(list: string, what: string): McpError {
   });
 }
 
-/** Default number of concurrent requests of a batch. A server is rarely faster with more. */
+/** Default limit of concurrent requests of a batch. A server is rarely faster with more. */
 export const DEFAULT_CONCURRENCY = 8;
 
 /** Runs `work` for each item, up to `limit` at a time. Returns the outcomes in the order of the items. */
@@ -93,7 +96,7 @@ export async function settleMany<T, R>(
   const worker = async () => {
     while (next < items.length) {
       const index = next++;
-      // The condition of the loop guarantees the item.
+      // Safe: the condition of the loop guarantees the item.
       const item = items[index] as T;
       outcomes[index] = await work(item).then(
         (value) => ({ status: "fulfilled", value }),

@@ -67,7 +67,8 @@ export async function readResource(
 }
 
 /**
- * The newest revision has no separate code for this. The URI in `data` distinguishes it from other invalid parameters.
+ * True if the error means that the resource does not exist. The newest revision has no separate code for this case. The
+ * URI in `data` distinguishes it from other invalid parameters.
  */
 function isNotFound(error: unknown, uri: string): error is McpError {
   return McpError.is(error) && error.kind === "invalid_params" && isObject(error.data) && error.data["uri"] === uri;

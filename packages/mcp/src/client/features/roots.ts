@@ -8,7 +8,7 @@ export class ClientRoots {
   readonly #answerer: Answerer;
   readonly #connection: ClientConnection;
   readonly #caller: Caller;
-  /** Serializes changes, so that none overwrites another. */
+  /** Settles after the last change. Changes run one after the other, so that none overwrites another. */
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(answerer: Answerer, connection: ClientConnection, caller: Caller) {

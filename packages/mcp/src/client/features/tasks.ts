@@ -47,11 +47,14 @@ export function findTask(extensions: ClientExtensions, tools: ToolRequests, save
 }
 
 function featureOf(extensions: ClientExtensions): TaskFeature {
-  // Only the tasks extension has this id.
+  // Safe: only the tasks extension has this id.
   return extensionFeature(extensions, TASKS.id) as TaskFeature;
 }
 
-/** Creates the handle of a task. `abandoned` is the signal of the call that started the task; it cancels the task. */
+/**
+ * Creates the handle of a task. `abandoned` is the signal of the call that started the task. Aborting it cancels the
+ * task.
+ */
 function handleOf(
   tools: ToolRequests,
   tool: string | undefined,

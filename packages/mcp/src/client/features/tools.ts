@@ -16,17 +16,20 @@ import { blockText } from "./content.js";
 import { walkOffers } from "./pages.js";
 import { toolValue } from "./tool-value.js";
 
-/** Tools of one server to remember. Further tools work without the checks. */
+/**
+ * Maximum number of stored tools of one server. Further tools can be called, but without output validation and without
+ * their `extras`.
+ */
 const MAX_TOOLS = 10_000;
 /**
- * Total length of the remembered output schemas of one server, in characters. Results of further tools are not
+ * Maximum total length of the stored output schemas of one server, in characters. Results of further tools are not
  * validated.
  */
 const MAX_SCHEMA_LENGTH = 8 * 1024 * 1024;
 
 /** A listed tool, as far as calls need it. */
 export interface ListedTool {
-  /** The settings of every call of the tool, if any. */
+  /** The settings of every call to the tool, if any. */
   extras: CallExtras | undefined;
   outputSchema: unknown;
   /** The length of the output schema, in characters. */
@@ -73,8 +76,9 @@ export async function listTools(
 }
 
 /**
- * Updates the session mode after a complete list. If the server opened no session because no tool needed one, a tool
- * that does requires a new handshake. A server that opened a session requires it for all tools.
+ * Updates the session mode after a complete list. If the server opened no session because no tool needed one, a new
+ * tool that needs a session requires a new handshake. A server that opened a session requires the session for all
+ * tools, so no new handshake is needed.
  *
  * Spec: Transports, "Session Management",
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
@@ -153,7 +157,7 @@ function request<T>(
   });
 }
 
-/** Returns the value of a tool result that did not arrive as the answer of its call. */
+/** Returns the value of a tool result, which comes from a call or from a task. */
 export function readToolValue(calls: ToolRequests, name: string, answer: unknown): unknown {
   return readAnswer(calls, name, answer, (result) =>
     toolValue(name, result, (content) => warnOfBlocks(calls, name, content)),
@@ -183,7 +187,7 @@ function readAnswer<T>(
   }
 }
 
-/** Lists the tools and calls again, once. The schema behind the headers was outdated or never fetched. */
+/** Lists the tools and calls again, once. The schema that determines the headers was outdated or never fetched. */
 async function requestAfterListing<T>(
   calls: ToolRequests,
   name: string,
