@@ -15,6 +15,14 @@ export interface InspectOptions {
 /**
  * Opens an inspector for a server in this process, for use during development. The page connects to the server in
  * memory. Writes the address of the page to stderr.
+ *
+ * @example
+ * ```ts
+ * import { Server } from "@parley/mcp";
+ * import { inspect } from "@parley/inspector";
+ *
+ * const inspector = await inspect(new Server({ name: "notes", version: "1.0.0" }));
+ * ```
  */
 export async function inspect(server: Server, { port, open }: InspectOptions = {}): Promise<Inspector> {
   const inspector = await startInspector({ port, targets: [targetOf(server)] });

@@ -45,6 +45,8 @@ export type { AuthorizedTarget, RequestAuthorization } from "./http/request-auth
  *
  * Clients get tokens that this server issues for itself. The provider's tokens stay in the storage, sealed. Users
  * consent to each client.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/oauth-proxy.md | OAuth proxy}
  */
 export function oauthProxy(options: OAuthProxyOptions): OAuthProxy {
   return createOAuthProxy(options, transports.sender);

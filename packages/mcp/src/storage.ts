@@ -20,7 +20,11 @@ export type {
 } from "./storage/storage.js";
 export { StorageError, StorageFailure } from "./storage/storage.js";
 
-/** Creates a storage in the memory of this process. Its content is lost when the process ends. */
+/**
+ * Creates a storage in the memory of this process. Its content is lost when the process ends.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/testing.md | Testing}
+ */
 export function memoryStorage(options: Some<MemoryStorageOptions> = {}): MemoryStorage {
   checkOptions("memoryStorage", options, "clock limits onDeliverError");
   checkOptions("`limits`", options.limits, "maxKeys maxStreams maxSubscriptions maxBytes");

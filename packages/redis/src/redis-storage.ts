@@ -37,6 +37,8 @@ const REFRESH_MS = 1_000;
  * Creates a storage on a Redis or Valkey server, or on a cluster, that several processes can share. Connects on first
  * use and reconnects after every interruption. A call that Redis does not answer in time rejects with a
  * `StorageFailure`. If the memory of Redis is full, writes reject with a `StorageError`.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/storage.md | Storage}
  */
 export function redisStorage(options: RedisStorageOptions): RedisStorage {
   const checked = checkRedisOptions(options);

@@ -62,6 +62,8 @@ export interface AiSdkTool {
 
 /**
  * Adapts the tools of a client or a host to the Vercel AI SDK, for `tools` of `generateText`, `streamText` and agents.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/adapters.md | Agent frameworks}
  */
 export async function toAiSdkTools(
   source: ToolSource,

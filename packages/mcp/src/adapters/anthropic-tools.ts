@@ -67,7 +67,11 @@ export interface AnthropicTools {
   call(call: AnthropicCall, options?: ToolCallOptions): Promise<AnthropicResult>;
 }
 
-/** Adapts the tools of a client or a host to Anthropic's Messages API, and runs the model's calls. */
+/**
+ * Adapts the tools of a client or a host to Anthropic's Messages API, and runs the model's calls.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/adapters.md | Agent frameworks}
+ */
 export async function toAnthropicTools(source: ToolSource): Promise<AnthropicTools> {
   const adapted = await adaptTools(source, "anthropic");
   return {

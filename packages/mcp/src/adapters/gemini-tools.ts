@@ -57,7 +57,11 @@ export interface GeminiTools {
   call(call: GeminiCall, options?: ToolCallOptions): Promise<GeminiResult>;
 }
 
-/** Adapts the tools of a client or a host to the Gemini API, and runs the model's calls. */
+/**
+ * Adapts the tools of a client or a host to the Gemini API, and runs the model's calls.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/adapters.md | Agent frameworks}
+ */
 export async function toGeminiTools(source: ToolSource): Promise<GeminiTools> {
   const adapted = await adaptTools(source, "gemini");
   return {
@@ -108,7 +112,20 @@ export interface AdkToolsOptions<T> {
   ) => T;
 }
 
-/** Creates tools of Google's Agent Development Kit. A tool that fails returns `{ error }` to the model. */
+/**
+ * Creates tools of Google's Agent Development Kit. A tool that fails returns `{ error }` to the model.
+ *
+ * @example
+ * ```ts
+ * import type { Client } from "@parley/mcp";
+ * import { type AdkToolsOptions, toAdkTools } from "@parley/mcp/adapters";
+ *
+ * // `FunctionTool` is that of `@google/adk`.
+ * async function toolsFor<T>(client: Client, FunctionTool: AdkToolsOptions<T>["FunctionTool"]) {
+ *   return toAdkTools(client, { FunctionTool });
+ * }
+ * ```
+ */
 export async function toAdkTools<T>(source: ToolSource, options: AdkToolsOptions<T>): Promise<T[]> {
   checkOptions("toAdkTools", options, "FunctionTool");
   const adapted = await adaptTools(source, "gemini");

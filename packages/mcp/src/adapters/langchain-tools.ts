@@ -19,6 +19,8 @@ export interface LangChainToolsOptions<T> extends FrameworkToolsOptions {
 /**
  * Creates LangChain tools. Their messages carry the content of the result, and the whole result as `artifact`. A tool
  * that fails rejects with `tool_error`.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/adapters.md | Agent frameworks}
  */
 export async function toLangChainTools<T>(source: ToolSource, options: LangChainToolsOptions<T>): Promise<T[]> {
   checkOptions("toLangChainTools", options, "tool schemas");

@@ -105,7 +105,11 @@ export interface OpenAITools {
   call(call: OpenAIChatCall, options?: ToolCallOptions): Promise<OpenAIChatOutput>;
 }
 
-/** Adapts the tools of a client or a host to OpenAI's APIs, and runs the model's calls. */
+/**
+ * Adapts the tools of a client or a host to OpenAI's APIs, and runs the model's calls.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/adapters.md | Agent frameworks}
+ */
 export async function toOpenAITools(source: ToolSource, options: OpenAIToolsOptions = {}): Promise<OpenAITools> {
   checkOptions("toOpenAITools", options, "strict");
   const { strict = true } = options;

@@ -47,6 +47,8 @@ export interface TransportMaker {
  *
  * `connect(server)`, with a `Server` of this process, and `connect<typeof server>(url)` return a client that knows the names,
  * arguments and results of the server's tools. Rejects with an `McpError` that says which step failed and what to change.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/clients.md | Clients}
  */
 export function connect<S extends LocalServer>(
   target: Target | S,

@@ -5,7 +5,16 @@ const MAX_LENGTH = 64;
 /** Maximum number of compared names. Further names are ignored. */
 const MAX_NAMES = 256;
 
-/** Returns the known name that was probably meant, or undefined if none is close. */
+/**
+ * Returns the known name that was probably meant, or undefined if none is close.
+ *
+ * @example
+ * ```ts
+ * import { nearestName } from "@parley/mcp/protocol";
+ *
+ * nearestName("serach_notes", ["search_notes", "delete_note"]); // "search_notes"
+ * ```
+ */
 export function nearestName(name: string, known: Iterable<string>): string | undefined {
   if (name.length > MAX_LENGTH) return undefined;
   const plain = bare(name);

@@ -30,6 +30,8 @@ import type { SupervisorTree } from "./supervision/supervisor-tree.js";
  *
  * A broken or slow server does not affect the others: the host restarts it, and `status` reports what is wrong. A host
  * can be used with `await using`.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/host.md | The host: many servers as one}
  */
 export class Host implements AsyncDisposable {
   readonly #platform: Platform;
@@ -289,7 +291,11 @@ export class Host implements AsyncDisposable {
   }
 }
 
-/** Creates a host and starts it. Closes the host and rejects if a `required` server does not start. */
+/**
+ * Creates a host and starts it. Closes the host and rejects if a `required` server does not start.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/host.md | The host: many servers as one}
+ */
 export async function startHost(options: HostOptions): Promise<Host> {
   const host = new Host(options);
   try {

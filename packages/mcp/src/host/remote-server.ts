@@ -20,6 +20,8 @@ const NAME = "remote";
  * mounted in another server, or served on any transport in every revision. Forwards calls, progress, cancellation,
  * tasks, changes, and questions of the server (elicitation, sampling, roots). The connection is supervised like that of
  * a host. `close` of the returned server ends the connection. Rejects if the server does not start.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/gateway.md | The gateway: servers behind one server}
  */
 export async function remoteServer(
   target: string | URL | HostEntry,

@@ -90,6 +90,8 @@ const MAX_FINDINGS = 20;
  * Checks definitions of tools, as a server lists them, for problems that affect models, hosts and providers, and for
  * deceptive texts. Returns findings about all tools together first, then in the order of the tools. A tool without
  * findings is not necessarily harmless. Throws `invalid_definition` for an unknown rule.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/locking-tools.md | Locking tools}
  */
 export function lintTools(tools: readonly Tool[], options: LintOptions = {}): Finding[] {
   checkOptions("lintTools", options, "only ignore countTokens maxTokens");

@@ -24,7 +24,18 @@ export interface LockDifference {
   readonly fields: readonly ChangedField[];
 }
 
-/** Lists all differences between a lock and the current offers of the server; empty if there are none. */
+/**
+ * Lists all differences between a lock and the current offers of the server; empty if there are none.
+ *
+ * @example
+ * ```ts
+ * import { compareLock, type ServerLock } from "@parley/mcp/lock";
+ *
+ * function report(approved: ServerLock, current: ServerLock) {
+ *   for (const difference of compareLock(approved, current)) console.warn(difference);
+ * }
+ * ```
+ */
 export function compareLock(lock: ServerLock, current: ServerLock): LockDifference[] {
   const name = String(lock.server.definition["name"] ?? current.server.definition["name"] ?? "");
   const kinds = Object.keys(LISTED_KINDS) as ListedKind[];
@@ -96,6 +107,13 @@ const INVISIBLE =
 
 /**
  * Returns the text on one line, with every invisible character escaped as `<U+200B>`, for people who compare texts.
+ *
+ * @example
+ * ```ts
+ * import { visibleText } from "@parley/mcp/lock";
+ *
+ * visibleText("add\u200b numbers"); // "add<U+200B> numbers"
+ * ```
  */
 export function visibleText(text: string): string {
   return text.replace(INVISIBLE, (char) => {
@@ -126,6 +144,8 @@ const MAX_SUMMARY_FIELDS = 5;
 
 /**
  * Formats differences for people: a heading for each definition, and below it each member before (`-`) and after (`+`).
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/locking-tools.md | Locking tools}
  */
 export function driftText(differences: readonly LockDifference[]): string {
   return differences.flatMap(linesOf).join("\n");

@@ -11,6 +11,8 @@ const MAX_FILE_LENGTH = 64 * 1024 * 1024;
 /**
  * Reads a lock file, from its text or from parsed JSON. Throws `invalid_definition` for a value that is not a lock
  * file, for another version, and if a definition does not match its digest because one of them was edited by hand.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/locking-tools.md | Locking tools}
  */
 export function readLock(file: unknown): LockFile {
   const value = typeof file === "string" ? parseText(file) : file;
@@ -31,7 +33,11 @@ export function readLock(file: unknown): LockFile {
   return value as unknown as LockFile;
 }
 
-/** Returns the text of a lock file: the same bytes for the same locks, with invisible characters escaped. */
+/**
+ * Returns the text of a lock file: the same bytes for the same locks, with invisible characters escaped.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/locking-tools.md | Locking tools}
+ */
 export function writeLock(servers: Readonly<Record<string, ServerLock>>): string {
   const file: LockFile = { lockfileVersion: VERSION, servers };
   return visibleJson(`${JSON.stringify(JSON.parse(canonicalJson(file)), undefined, 2)}\n`);

@@ -196,6 +196,8 @@ export interface EnforcedLock {
  * the lock, and calls to such tools and prompts reject with `declined`. The error describes the changes and how to
  * approve them. After the server announces a change, definitions are judged again before the next call. Rejects with
  * `declined` if the server's name or instructions differ; calls are then refused as well.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/locking-tools.md | Locking tools}
  */
 export async function enforceLock(
   client: LockableClient,

@@ -153,6 +153,8 @@ export interface LockableClient
 /**
  * Pins the current offers of a server: its name and instructions, tools, prompts and resource templates. Lists them
  * without the cache. With an enforced lock, the client lists only the definitions that the lock allows.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/locking-tools.md | Locking tools}
  */
 export async function lockOf(client: LockableClient): Promise<ServerLock> {
   const { tools, prompts, resources } = client.serverCapabilities;

@@ -15,6 +15,8 @@ export interface CatalogueFile {
 /**
  * Stores the catalogue of a host in a file, for its option `catalogue`. Replaces the file as a whole, so that it is
  * never partially written. Only its owner can read it. A file that does not exist yet counts as empty.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/host.md | The host: many servers as one}
  */
 export function catalogueFile(path: string): CatalogueFile {
   if (typeof path !== "string" || path === "") {

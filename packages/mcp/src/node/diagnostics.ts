@@ -14,6 +14,8 @@ interface Observable {
  * Publishes a server's calls on channels of `node:diagnostics_channel`: `parley:call:start`, `parley:call:end` and
  * `parley:call:refused`, each with the event that observers receive. A channel without subscribers costs nothing.
  * Returns a function that stops publishing.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/small-programs.md | Small programs}
  */
 export function publishDiagnostics(server: Observable): () => void {
   const { channel } = builtin("node:diagnostics_channel");

@@ -10,6 +10,15 @@ const RESOLUTION_MS = 20;
 /**
  * Adds gauges for the event loop delay of this process to metrics: `mcp_event_loop_delay_p50_seconds`, `…_p99_seconds`
  * and `…_max_seconds`. The gauges cover the time since the last reading. `serveHttp` adds them to its `metrics`.
+ *
+ * @example
+ * ```ts
+ * import { watchEventLoop } from "@parley/mcp/node";
+ * import { prometheusMetrics } from "@parley/mcp/telemetry";
+ *
+ * const metrics = prometheusMetrics();
+ * watchEventLoop(metrics);
+ * ```
  */
 export function watchEventLoop(metrics: MetricsSource): void {
   if (WATCHED.has(metrics)) return;

@@ -60,6 +60,8 @@ export type ClientCapabilityPath =
  *
  * Spec: Elicitation, "Capabilities",
  * https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#capabilities
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/small-programs.md | Small programs}
  */
 export function hasCapability(capabilities: object, path: ClientCapabilityPath): boolean {
   let at: unknown = capabilities;

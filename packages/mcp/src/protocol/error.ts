@@ -139,6 +139,8 @@ const BRAND: unique symbol = Symbol.for("@parley/mcp/error") as never;
  * The error class of the library. `kind` identifies the cause, `fix` is advice, and `code` is the number on the wire.
  *
  * Use `McpError.is` rather than `instanceof`: it also recognises errors from another copy of the package.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/errors.md | Errors}
  */
 export class McpError extends Error {
   /** Always `McpError`. */

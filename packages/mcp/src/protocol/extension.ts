@@ -66,7 +66,16 @@ export function declaredExtensions(
   return declared.length === 0 ? undefined : Object.fromEntries(declared.map(({ id, settings }) => [id, settings]));
 }
 
-/** True if the sender of a request declares the extension. */
+/**
+ * True if the sender of a request declares the extension.
+ *
+ * @example
+ * ```ts
+ * import { declaresExtension } from "@parley/mcp/extension";
+ *
+ * declaresExtension({ extensions: { "com.example/audit": {} } }, "com.example/audit"); // true
+ * ```
+ */
 export function declaresExtension({ extensions }: Pick<ClientCapabilities, "extensions">, id: string): boolean {
   return typeof extensions === "object" && extensions !== null && Object.hasOwn(extensions, id);
 }
@@ -75,6 +84,8 @@ export function declaresExtension({ extensions }: Pick<ClientCapabilities, "exte
  * Throws `capability_missing` unless the sender of a request declares the extension.
  *
  * Spec: Extensions, "Negotiation", https://modelcontextprotocol.io/extensions/overview
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/extensions.md | Extensions}
  */
 export function requireExtension(call: { readonly clientCapabilities: ClientCapabilities }, id: string): void {
   if (declaresExtension(call.clientCapabilities, id)) return;

@@ -6,13 +6,21 @@ export const LOG_LEVELS = ["debug", "info", "notice", "warning", "error", "criti
 /** A severity of RFC 5424. */
 export type LoggingLevel = (typeof LOG_LEVELS)[number];
 
-/** True for one of the eight severities. */
+/**
+ * True for one of the eight severities.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/small-programs.md | Small programs}
+ */
 export function isLoggingLevel(value: unknown): value is LoggingLevel {
   const levels: readonly unknown[] = LOG_LEVELS;
   return levels.includes(value);
 }
 
-/** True if a message of severity `level` is at least as severe as the threshold. */
+/**
+ * True if a message of severity `level` is at least as severe as the threshold.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/small-programs.md | Small programs}
+ */
 export function passesLevel(level: LoggingLevel, threshold: LoggingLevel): boolean {
   return LOG_LEVELS.indexOf(level) >= LOG_LEVELS.indexOf(threshold);
 }

@@ -45,6 +45,14 @@ const KEY = /* @__PURE__ */ new RegExp(
  * Classifies a `_meta` key: `malformed`, `reserved` if the protocol reserves its prefix, otherwise `free`.
  *
  * Spec: Overview, "_meta", https://modelcontextprotocol.io/specification/2026-07-28/basic#_meta
+ *
+ * @example
+ * ```ts
+ * import { checkMetaKey } from "@parley/mcp/protocol";
+ *
+ * checkMetaKey("com.example/trace"); // "free"
+ * checkMetaKey("io.modelcontextprotocol/trace"); // "reserved"
+ * ```
  */
 export function checkMetaKey(key: string): "free" | "reserved" | "malformed" {
   const match = key.length <= 512 ? KEY.exec(key) : null;

@@ -132,12 +132,25 @@ export function featuresOf(revision: Revision): RevisionFeatures {
   return FEATURES[revision];
 }
 
-/** The revision and its era, for display. */
+/**
+ * The revision and its era, for display.
+ *
+ * @example
+ * ```ts
+ * import { shownRevision } from "@parley/mcp/protocol";
+ *
+ * shownRevision("2025-11-25"); // { protocolVersion: "2025-11-25", era: "stateful" }
+ * ```
+ */
 export function shownRevision(revision: Revision): { protocolVersion: Revision; era: EraName } {
   return { protocolVersion: revision, era: featuresOf(revision).era };
 }
 
-/** True for a published revision. */
+/**
+ * True for a published revision.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/small-programs.md | Small programs}
+ */
 export function isRevision(value: unknown): value is Revision {
   return typeof value === "string" && Object.hasOwn(FEATURES, value);
 }

@@ -16,7 +16,18 @@ interface ModeFields {
   readonly mode?: unknown;
 }
 
-/** The mode of a listed tool. Default: `stateful`. Like everything in a server's list, the mode is unverified. */
+/**
+ * The mode of a listed tool. Default: `stateful`. Like everything in a server's list, the mode is unverified.
+ *
+ * @example
+ * ```ts
+ * import { toolMode, type Tool } from "@parley/mcp/protocol";
+ *
+ * function statelessTools(tools: readonly Tool[]) {
+ *   return tools.filter((tool) => toolMode(tool) === "stateless");
+ * }
+ * ```
+ */
 export function toolMode({ _meta, mode }: ModeFields): ToolMode {
   // Some servers use the bare name, in `_meta` or as a member of the tool.
   return (_meta?.[TOOL_MODE] ?? _meta?.["mode"] ?? mode) === "stateless" ? "stateless" : "stateful";

@@ -35,7 +35,19 @@ const MAX_BUFFERED_MESSAGES = 100;
 /** Bytes reserved for the note that explains why a recording ends. */
 const NOTE_BYTES = 200;
 
-/** Writes the recording of a session line by line, while the session runs. */
+/**
+ * Writes the recording of a session line by line, while the session runs.
+ *
+ * @example
+ * ```ts
+ * import { appendFileSync } from "node:fs";
+ * import { RecordingWriter } from "@parley/mcp/recording";
+ *
+ * const writer = new RecordingWriter({ target: { kind: "command", name: "notes" }, began: new Date() }, (line) => {
+ *   appendFileSync("session.jsonl", line);
+ * });
+ * ```
+ */
 export class RecordingWriter {
   readonly #options: RecordingOptions;
   readonly #write: (line: string) => void;
@@ -104,7 +116,11 @@ export class RecordingWriter {
   }
 }
 
-/** Returns the text of a recording, as `parseRecording` reads it. */
+/**
+ * Returns the text of a recording, as `parseRecording` reads it.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/cli-record.md | Recording and replaying}
+ */
 export function recordingText(options: RecordingOptions, messages: Iterable<RecordedMessage>): string {
   const lines: string[] = [];
   const writer = new RecordingWriter(options, (line) => lines.push(line));

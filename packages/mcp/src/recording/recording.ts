@@ -62,6 +62,8 @@ export const MAX_RECORDING_BYTES = 64 * 1024 * 1024;
 /**
  * Parses the text of a recording. `name` stands for the text in errors, for example its file name. Throws
  * `invalid_definition`, with the number of the line if a single line is invalid.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/cli-record.md | Recording and replaying}
  */
 export function parseRecording(text: string, name: string): Recording {
   // A text has at least as many UTF-8 bytes as UTF-16 units, so a longer text is certainly too large.

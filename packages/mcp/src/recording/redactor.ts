@@ -27,6 +27,14 @@ const ABSOLUTE_PATH = /^(?:\/|[A-Za-z]:[\\/])/;
 /**
  * True if a header, variable or member of this name holds a secret. Pass its value if it is known: `PWD` with an
  * absolute path is the folder of a shell, otherwise a password.
+ *
+ * @example
+ * ```ts
+ * import { isSecretName } from "@parley/mcp/recording";
+ *
+ * isSecretName("authorization"); // true
+ * isSecretName("city"); // false
+ * ```
  */
 export function isSecretName(name: string, value?: unknown): boolean {
   const compact = name.toLowerCase().replace(/[^a-z0-9]/g, "");
@@ -52,7 +60,16 @@ const MEMBER_IN_TEXT = /(\\?["'])([\w-]{2,60})\1(\s{0,4}:\s{0,4})\1(?:(?!\1)(?:\
 /** Settings inside a text: `token=…`. */
 const SETTING_IN_TEXT = /\b([\w-]{2,60})=(["']?)([^"'\s,;&}]{4,4096})/g;
 
-/** True if a text contains a common form of secret, such as a JWT or an API key. */
+/**
+ * True if a text contains a common form of secret, such as a JWT or an API key.
+ *
+ * @example
+ * ```ts
+ * import { looksSecret } from "@parley/mcp/recording";
+ *
+ * looksSecret("Oslo"); // false
+ * ```
+ */
 export function looksSecret(text: string): boolean {
   return SECRET_TEXTS.some((pattern) => text.search(pattern) >= 0);
 }
@@ -64,7 +81,11 @@ const SCHEMA_MAPS = new Set(["properties", "patternProperties", "$defs", "defini
  */
 const MAX_DEPTH = 200;
 
-/** Removes secrets from messages. */
+/**
+ * Removes secrets from messages.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/cli-record.md | Recording and replaying}
+ */
 export class Redactor {
   readonly #values: readonly string[];
   readonly #patterns: readonly RegExp[];

@@ -55,6 +55,8 @@ export interface ReplayOptions {
  *
  * Rejects with `invalid_definition` before connecting if the recording has no request to send, and with the error of the
  * connection if a request gets no answer.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/cli-record.md | Recording and replaying}
  */
 export async function replayRecording(
   recording: Pick<Recording, "messages">,

@@ -18,6 +18,16 @@ type Message = Readonly<Record<string, unknown>>;
 /**
  * Creates a server that answers as the recorded server did, to clients of every revision. Rejects with
  * `invalid_definition` if the recording has no complete handshake.
+ *
+ * @example
+ * ```ts
+ * import { readFileSync } from "node:fs";
+ * import { connect } from "@parley/mcp";
+ * import { parseRecording, replayedServer } from "@parley/mcp/recording";
+ *
+ * const server = await replayedServer(parseRecording(readFileSync("session.jsonl", "utf8"), "session.jsonl"));
+ * const client = await connect(server);
+ * ```
  */
 export async function replayedServer(recording: Recording): Promise<Server> {
   const { revision: spoken, server } = recording.header;

@@ -73,7 +73,16 @@ export class RequestMatcher {
   }
 }
 
-/** Formats a request as one short line, for messages. */
+/**
+ * Formats a request as one short line, for messages.
+ *
+ * @example
+ * ```ts
+ * import { requestLine } from "@parley/mcp/recording";
+ *
+ * const line = requestLine("tools/call", { name: "forecast", arguments: { city: "Oslo" } });
+ * ```
+ */
 export function requestLine(method: string, params: Readonly<Record<string, unknown>>): string {
   const text = JSON.stringify(comparable(method, params));
   return `${method} ${text.length > 200 ? `${text.slice(0, 199)}…` : text}`;

@@ -14,7 +14,16 @@ export interface Difference {
 /** Maximum number of reported differences per result. Further differences are not reported. */
 const MAX_DIFFERENCES = 100;
 
-/** Compares a result with the recorded result. Skips the paths in `ignored`, in which `*` matches any name. */
+/**
+ * Compares a result with the recorded result. Skips the paths in `ignored`, in which `*` matches any name.
+ *
+ * @example
+ * ```ts
+ * import { differencesOf } from "@parley/mcp/recording";
+ *
+ * const differences = differencesOf({ total: 3, at: "10:00" }, { total: 4, at: "10:05" }, ["at"]);
+ * ```
+ */
 export function differencesOf(recorded: unknown, now: unknown, ignored: readonly string[] = []): Difference[] {
   const found: Difference[] = [];
   compare(recorded, now, [], { found, ignored: ignored.map((path) => path.split(".")) });

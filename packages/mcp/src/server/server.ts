@@ -78,6 +78,8 @@ export function internalsOf(server: object): ServerInternals {
  *
  * `D` is the type of `ctx.data`, set with `new Server<{ tenant: string }>(…)`. `T` and `P` collect the types of the tools and
  * prompts for typed clients.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/servers.md | Servers}
  */
 // biome-ignore lint/complexity/noBannedTypes: `{}` is the neutral element of the intersection that the chain builds
 export class Server<D = Record<string, unknown>, T = {}, P = {}> {

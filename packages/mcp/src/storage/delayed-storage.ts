@@ -12,6 +12,8 @@ const microtasks: Delay = async (turns) => {
  *
  * For tests of code that uses a storage: code that was tested only with memory may rely on synchronous answers. Calls
  * on keys and streams have different delays, so that later calls overtake earlier ones. Messages stay in order.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/testing.md | Testing}
  */
 export function delayedStorage(storage: Storage, delay: Delay = microtasks): Storage {
   let calls = 0;

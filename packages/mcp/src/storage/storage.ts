@@ -165,7 +165,23 @@ export interface PubSub {
   subscribe(topic: string, deliver: (message: string) => void, onGap?: () => void): Unsubscribe | Promise<Unsubscribe>;
 }
 
-/** Thrown by a full store. The message names the limit and what to change. */
+/**
+ * Thrown by a full store. The message names the limit and what to change.
+ *
+ * @example
+ * ```ts
+ * import { StorageError, type Storage } from "@parley/mcp/storage";
+ *
+ * async function store(storage: Storage, key: string, value: string) {
+ *   try {
+ *     await storage.kv.set(key, value);
+ *   } catch (error) {
+ *     if (error instanceof StorageError) console.error(`${error.limit} is reached. ${error.fix}`);
+ *     throw error;
+ *   }
+ * }
+ * ```
+ */
 export class StorageError extends Error {
   /** Always `StorageError`. Compare it where `instanceof` does not work across copies of the library. */
   override readonly name = "StorageError";
@@ -187,6 +203,15 @@ export type StorageFailureReason = "unavailable" | "timeout" | "read-only" | "co
 /**
  * Thrown by a store that failed. The message says why and what to change. It may be unknown whether a write took
  * effect.
+ *
+ * @example
+ * ```ts
+ * import { StorageFailure } from "@parley/mcp/storage";
+ *
+ * function report(error: unknown) {
+ *   if (error instanceof StorageFailure) console.error(`${error.reason}: ${error.message}. ${error.fix}`);
+ * }
+ * ```
  */
 export class StorageFailure extends Error {
   /** Always `StorageFailure`. Compare it where `instanceof` does not work across copies of the library. */

@@ -70,6 +70,8 @@ const MAX_TEXT_LENGTH = 1000;
  * Writes one log line per call to a server, per request of a client, and per change of a connection. The level is
  * `info` for success, `warn` for a fault of a caller, a tool or a peer, and `error` for a fault of this side. Pass the
  * return value to `server.observe`, or to `connect` or `Host` as `observe`.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/observing.md | Observing}
  */
 export function logCalls(logger: CallLogger, options: LogCallsOptions = {}): Observer & ClientObserver {
   checkOptions("logCalls", options, "slowMs");

@@ -184,7 +184,11 @@ export interface Metrics extends MetricsSource, Observer, ClientObserver {
   storage(storage: Storage): Storage;
 }
 
-/** Creates metrics in the text format of Prometheus. Requires no other package. */
+/**
+ * Creates metrics in the text format of Prometheus. Requires no other package.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/observing.md | Observing}
+ */
 export function prometheusMetrics(): Metrics {
   return new PrometheusMetrics();
 }

@@ -65,6 +65,8 @@ const NAME = "@parley/mcp";
  * Records spans and metrics by the semantic conventions of OpenTelemetry for MCP. `api` is the package
  * `@opentelemetry/api`: `import * as api from "@opentelemetry/api"`. The SDK that the program registered there exports
  * the spans and metrics. Arguments and results are recorded only with `content: true`.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/observing.md | Observing}
  */
 export function telemetry(api: OpenTelemetryApi, options: TelemetryOptions = {}): Telemetry {
   checkOptions("telemetry", options, "spans metrics content");

@@ -35,6 +35,8 @@ const MAX_CALLS = 1_000;
  * Traces calls through the layers of a client and of servers in the same process. Passes each trace to `onTrace` when
  * the call has ended. A server's call is matched to its request by the request id, so use one tracer per connection.
  * When the connection closes, the traces of unfinished calls are passed as far as they got.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/observing.md | Observing}
  */
 export function traceCalls(onTrace: (trace: TraceSpan) => void, options: TraceCallsOptions = {}): CallTracer {
   const tracer = new Tracer(onTrace, options.platform ?? platform);

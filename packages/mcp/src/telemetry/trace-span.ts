@@ -101,6 +101,8 @@ export class OpenSpan {
 /**
  * Formats a trace as lines: the start, duration and name of each layer, indented by depth. A span that has not ended
  * has `…` in place of its duration. Control characters in names are escaped.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/observing.md | Observing}
  */
 export function formatTrace(trace: TraceSpan): string {
   const rows = rowsOf(trace, 0);

@@ -61,6 +61,8 @@ const MAX_REORDER_WAIT_MS = 10;
  * A lost request or answer has the same effect as on a real network: the request rejects with kind `connection_closed`,
  * and it is unknown whether the server executed it. To let a client reconnect after a cut, pass
  * `{ makeTransport: () => chaosTransport(server, …) }` to `connect`.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/small-programs.md | Small programs}
  */
 export function chaosTransport(target: Transport | Servable, options: ChaosOptions = {}): ChaosTransport {
   return new FaultyTransport("target" in target ? target : inProcess(target), options);

@@ -22,7 +22,11 @@ interface PendingTimer {
 /** Maximum length of a promise chain that settles before the next timer. Each link takes one microtask turn. */
 const MAX_TURNS = 100;
 
-/** Creates a clock that is stopped at `start`, in milliseconds. */
+/**
+ * Creates a clock that is stopped at `start`, in milliseconds.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/small-programs.md | Small programs}
+ */
 export function fakeClock(start = 0): FakeClock {
   let now = start;
   const timers = new Set<PendingTimer>();

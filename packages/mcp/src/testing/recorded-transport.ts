@@ -57,6 +57,8 @@ export interface RecordedTransport extends Transport {
  * Pass it to `connect`, check `sent`, and `inject` any message that a server might send, valid or not. A recorded
  * transport can be used for one connection. To test reconnecting, pass
  * `{ makeTransport: () => recordedTransport(…) }` to `connect`.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/testing.md | Testing}
  */
 export function recordedTransport(options: RecordedTransportOptions = {}): RecordedTransport {
   checkOptions("recordedTransport", options, "server onSent name");

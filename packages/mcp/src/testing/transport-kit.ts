@@ -43,6 +43,8 @@ export interface TransportCase {
  * ```
  *
  * A case passes without a check if the pair lacks the optional member that it needs.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/transports.md | Transports}
  */
 export function transportContract(): TransportCase[] {
   return CASES.map(([name, check]) => ({

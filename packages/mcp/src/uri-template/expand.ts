@@ -44,6 +44,13 @@ const STYLES: Readonly<Record<Operator, Style>> = {
  *
  * Reads only own properties of `variables`. Throws `UriTemplateError` for an invalid template, and for a prefix
  * (`{list:3}`) on a list or an object.
+ *
+ * @example
+ * ```ts
+ * import { expandUriTemplate } from "@parley/mcp/protocol";
+ *
+ * expandUriTemplate("notes://{folder}/{id}", { folder: "work", id: "7" }); // "notes://work/7"
+ * ```
  */
 export function expandUriTemplate(
   template: string | readonly TemplatePart[],

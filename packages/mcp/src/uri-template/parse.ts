@@ -32,7 +32,20 @@ export interface Expression {
 /** A part of a URI template. */
 export type TemplatePart = Literal | Expression;
 
-/** The error for a template that is invalid by RFC 6570. Its message contains the position and the fix. */
+/**
+ * The error for a template that is invalid by RFC 6570. Its message contains the position and the fix.
+ *
+ * @example
+ * ```ts
+ * import { parseUriTemplate, UriTemplateError } from "@parley/mcp/protocol";
+ *
+ * try {
+ *   parseUriTemplate("notes://{id");
+ * } catch (error) {
+ *   if (error instanceof UriTemplateError) console.error(`at ${error.position}: ${error.message}. ${error.fix}`);
+ * }
+ * ```
+ */
 export class UriTemplateError extends Error {
   /** The name of the class. */
   override readonly name = "UriTemplateError";
@@ -67,6 +80,13 @@ const BAD_LITERAL = /[\u0000-\u001f\u007f}]|%(?![0-9A-Fa-f]{2})/;
  * Splits a template into literals and expressions.
  *
  * Throws `UriTemplateError` for a template that is too large or not valid by RFC 6570.
+ *
+ * @example
+ * ```ts
+ * import { parseUriTemplate } from "@parley/mcp/protocol";
+ *
+ * const parts = parseUriTemplate("notes://{folder}/{id}");
+ * ```
  */
 export function parseUriTemplate(template: string): readonly TemplatePart[] {
   if (template.length > MAX_TEMPLATE_LENGTH) {

@@ -25,7 +25,11 @@ export interface Grant {
   parameters(request: GrantRequest): Promise<Readonly<Record<string, string>>> | Readonly<Record<string, string>>;
 }
 
-/** Returns the grant of a program that acts for itself. Prefer `privateKey` to `clientSecret`. */
+/**
+ * Returns the grant of a program that acts for itself. Prefer `privateKey` to `clientSecret`.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/machine-to-machine.md | Machine to machine}
+ */
 export function clientCredentials(client: OAuthClient): Grant {
   return { client, grantType: "client_credentials", parameters: () => ({}) };
 }
@@ -45,6 +49,8 @@ export interface WorkloadIdentityOptions {
 
 /**
  * Returns the grant of a workload whose platform issues identity tokens, such as Kubernetes, a cloud or a build system.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/machine-to-machine.md | Machine to machine}
  */
 export function workloadIdentity({ client, assertion }: WorkloadIdentityOptions): Grant {
   return {
@@ -75,6 +81,8 @@ const NOT_APPLICABLE = "n_a";
 /**
  * Returns the grant of a company that manages access through its identity provider. It exchanges the user's identity
  * token for an assertion (ID-JAG) that the authorization server of the MCP server accepts.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/machine-to-machine.md | Machine to machine}
  */
 export function enterpriseManaged({ client, identityProvider, idToken }: EnterpriseManagedOptions): Grant {
   return {

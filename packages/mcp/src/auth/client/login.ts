@@ -69,6 +69,8 @@ export interface RedirectLoginOptions {
 /**
  * Logs in by a redirect that your program receives: in a web application, an app with a custom scheme, or a prompt
  * where the user pastes the address.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/logging-in.md | Logging in}
  */
 export function redirectLogin(options: RedirectLoginOptions): Login {
   const { redirectUri, visit, applicationType, timeoutMs = REDIRECT_MS } = options;
@@ -96,6 +98,8 @@ function checkRedirect(uri: string): void {
 
 /**
  * Logs in on another device, for machines without a browser. The authorization server must support the device flow.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/logging-in.md | Logging in}
  */
 export function deviceLogin(show: (prompt: DevicePrompt) => void | Promise<void>): Login {
   return { kind: "device", show };

@@ -80,6 +80,8 @@ export interface OAuth extends RequestAuthorization {
  *
  * If a token is about to expire or is refused, all requests wait for one shared renewal. Refused requests are then sent
  * again. An error of kind `authorization_failed` lists every step that was tried.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/logging-in.md | Logging in}
  */
 export function oauth(options: OAuthOptions = {}): OAuth {
   const settings = settingsOf(options);
@@ -100,7 +102,17 @@ export function oauth(options: OAuthOptions = {}): OAuth {
   };
 }
 
-/** Authorizes requests by a token from another source. A function is called for each request. */
+/**
+ * Authorizes requests by a token from another source. A function is called for each request.
+ *
+ * @example
+ * ```ts
+ * import { connect } from "@parley/mcp";
+ * import { bearerToken } from "@parley/mcp/auth";
+ *
+ * const client = await connect("https://example.com/mcp", { auth: bearerToken(() => process.env.API_TOKEN ?? "") });
+ * ```
+ */
 export function bearerToken(token: string | (() => string | Promise<string>)): RequestAuthorization {
   return {
     authorize: (sender, { url }) => {

@@ -25,7 +25,17 @@ export interface TokenStore {
   lock?<T>(key: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T>;
 }
 
-/** Stores credentials in memory until the process ends. */
+/**
+ * Stores credentials in memory until the process ends.
+ *
+ * @example
+ * ```ts
+ * import { browserLogin, openInBrowser } from "@parley/mcp/login";
+ * import { memoryTokenStore, oauth } from "@parley/mcp/auth";
+ *
+ * const auth = oauth({ login: browserLogin({ open: openInBrowser }), store: memoryTokenStore() });
+ * ```
+ */
 export function memoryTokenStore(): TokenStore {
   const values = new Map<string, string>();
   return {

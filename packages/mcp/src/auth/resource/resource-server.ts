@@ -108,6 +108,8 @@ const MAX_PROOFS_PER_KEY = 1_000_000;
  * Each request must carry a token that one of the issuers issued for this resource. The server also publishes the
  * metadata by which clients find the issuer. `ctx.auth` has the claims but not the token itself, unless `exposeToken`
  * is set. Throws for options that would accept too much, or nothing at all.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/protecting-a-server.md | Protecting a server}
  */
 export function resourceServer(options: ResourceServerOptions): ProtectedResource {
   // Programs without types may omit the options.

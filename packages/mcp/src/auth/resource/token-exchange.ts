@@ -72,6 +72,8 @@ interface CachedToken {
  *
  * Concurrent calls for one caller share one exchange. The new token is cached for its caller until shortly before it
  * expires. Throws for options that cannot work.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/oauth-proxy.md | OAuth proxy}
  */
 export function tokenExchange(options: TokenExchangeOptions): TokenExchange {
   checkOptions(

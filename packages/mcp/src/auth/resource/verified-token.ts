@@ -78,6 +78,8 @@ export interface InvalidTokenDetails extends ErrorOptions {
 /**
  * Error for a token that must not be accepted. Message and details are for the operator. They are never sent, because
  * they would help a forger.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/protecting-a-server.md | Protecting a server}
  */
 export class InvalidToken extends Error {
   /** Always `InvalidToken`. */

@@ -250,6 +250,14 @@ function elicitResult(question: ElicitRequestParams, answer: object): ElicitResu
  * Returns the reasons why an answer does not fit the schema of a form, one sentence each, or an empty list. A user
  * interface can show them before the answer is sent; `connect` rejects the same answers. Throws `invalid_params` for an
  * unusable schema.
+ *
+ * @example
+ * ```ts
+ * import { formIssues } from "@parley/mcp/host";
+ *
+ * const schema = { type: "object", properties: { age: { type: "integer", minimum: 18 } }, required: ["age"] };
+ * const issues = formIssues(schema, { age: 17 });
+ * ```
  */
 export function formIssues(schema: unknown, content: Readonly<Record<string, unknown>>): string[] {
   const unfit = Object.entries(content).filter(([, value]) => !isElicitValue(value));

@@ -39,6 +39,8 @@ interface Entry {
 /**
  * A cache of results for one or more clients, limited by count and size. Evicts the least recently used result first.
  * Share it with `cache: { store }`. Only clients with the same `context` share private results.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/clients.md | Clients}
  */
 export class ResponseCache {
   readonly #entries = new Map<string, Entry>();

@@ -7,7 +7,11 @@ export type Contentful =
   | { contents: readonly ResourceContents[] }
   | { messages: readonly { content: ContentBlock }[] };
 
-/** Returns the text of a result, with the blocks separated by line breaks. Omits content that is not text. */
+/**
+ * Returns the text of a result, with the blocks separated by line breaks. Omits content that is not text.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/small-programs.md | Small programs}
+ */
 export function textOf(result: Contentful): string {
   if ("contents" in result) return joined(result.contents.map((entry) => ("text" in entry ? entry.text : undefined)));
   const blocks = "content" in result ? result.content : result.messages.map(({ content }) => content);
@@ -25,7 +29,11 @@ function joined(texts: readonly (string | undefined)[]): string {
   return texts.filter((text) => text !== undefined).join("\n");
 }
 
-/** Decodes the bytes of an image, audio or binary resource. Throws for invalid Base64. */
+/**
+ * Decodes the bytes of an image, audio or binary resource. Throws for invalid Base64.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/small-programs.md | Small programs}
+ */
 export function bytesOf(block: { data: string } | { blob: string }): Uint8Array {
   return fromBase64("data" in block ? block.data : block.blob);
 }

@@ -214,6 +214,8 @@ const DEFAULT_MAX_PAGE_BYTES = 8 * 1024 * 1024;
  * servers that this client shows pages, and `client.extension` returns `AppPages`.
  *
  * Spec: MCP Apps, https://modelcontextprotocol.io/extensions/apps/overview
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/apps.md | Apps}
  */
 export function apps(options: AppsOptions = {}): DefinedExtension<AppPages> {
   checkOptions("apps", options, "maxPageBytes");

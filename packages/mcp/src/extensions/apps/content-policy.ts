@@ -52,6 +52,13 @@ export function isDomain(value: unknown): value is string {
 /**
  * Returns the content security policy of a page. The policy allows only the domains in `csp`. Ignores values that are
  * not domains, and loopback domains unless `loopback` is true.
+ *
+ * @example
+ * ```ts
+ * import { contentPolicy } from "@parley/mcp/apps";
+ *
+ * const policy = contentPolicy({ connectDomains: ["https://api.example.com"] });
+ * ```
  */
 export function contentPolicy(csp: UiCsp | undefined, loopback = false): string {
   const allowed = (list: keyof UiCsp | "") =>

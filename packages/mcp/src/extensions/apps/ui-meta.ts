@@ -117,6 +117,8 @@ function readVisibility(value: unknown): readonly UiVisibility[] {
 /**
  * Returns true if the client of a call shows pages. Otherwise the tool should put all information in the result's
  * content.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/apps.md | Apps}
  */
 export function showsApps({ client }: { readonly client: { readonly capabilities: ClientCapabilities } }): boolean {
   const settings: unknown = client.capabilities.extensions?.[APPS_ID];

@@ -33,6 +33,8 @@ const MEMBERS = "id settings first requires methods resultTypes listenFilters se
  * the protocol itself, or an unknown revision.
  *
  * Spec: Extensions, https://modelcontextprotocol.io/extensions/overview
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/extensions.md | Extensions}
  */
 export function defineExtension<F = undefined>(definition: ExtensionDefinition<F>): DefinedExtension<F> {
   checkOptions<ExtensionDefinition<unknown>, typeof MEMBERS>("an extension", definition, MEMBERS);

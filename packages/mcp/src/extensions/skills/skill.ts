@@ -46,7 +46,11 @@ export interface SkillOffer {
   readonly files: ReadonlyMap<string, SkillContent>;
 }
 
-/** Defines a skill, for `skills`. Throws `invalid_definition` for an invalid name, description or path. */
+/**
+ * Defines a skill, for `skills`. Throws `invalid_definition` for an invalid name, description or path.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/skills.md | Skills}
+ */
 export function skill(definition: SkillDefinition): SkillOffer {
   checkOptions("skill", definition, "name prefix description body files frontmatter");
   const { name, prefix, description, body, files = {}, frontmatter: further = {} } = definition;

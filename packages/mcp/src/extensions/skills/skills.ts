@@ -51,6 +51,8 @@ export interface ServerSkills extends DefinedExtension<undefined> {
  * refused.
  *
  * Spec: Skills, https://github.com/modelcontextprotocol/ext-skills
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/skills.md | Skills}
  */
 export function skills(...given: SkillSource[] | [...SkillSource[], SkillsOptions]): ServerSkills {
   const last = given.at(-1);

@@ -12,6 +12,8 @@ import { serveTasks } from "./task-server.js";
  * waiting. Throws `invalid_definition` for unknown options and invalid values.
  *
  * Spec: Tasks extension, https://modelcontextprotocol.io/extensions/tasks/overview
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/tasks.md | Tasks}
  */
 export function tasks(options: TaskOptions = {}): DefinedExtension<TaskFeature> {
   const settings = taskSettings(options);

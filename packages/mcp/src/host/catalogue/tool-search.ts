@@ -75,6 +75,17 @@ const LENGTH_SHARE = 0.6;
 /**
  * An index of tools by the words of their names, descriptions and arguments. Ranks by words only: the same query on the
  * same tools always returns the same order.
+ *
+ * @example
+ * ```ts
+ * import type { Tool } from "@parley/mcp/protocol";
+ * import { ToolSearch } from "@parley/mcp/host";
+ *
+ * const tools: Tool[] = [{ name: "create_issue", description: "Opens an issue", inputSchema: { type: "object" } }];
+ * const search = new ToolSearch();
+ * search.update(tools, () => "tracker");
+ * const hits = search.search("open an issue");
+ * ```
  */
 export class ToolSearch {
   readonly #tools = new Map<string, IndexedTool>();

@@ -31,6 +31,14 @@ const PROJECT_FILES: readonly (readonly [string, ConfigDialect, string])[] = [
 /**
  * Lists the files in which the known applications store their servers, for the user with the home folder `home`, and in
  * projects.
+ *
+ * @example
+ * ```ts
+ * import { homedir } from "node:os";
+ * import { knownConfigFiles } from "@parley/mcp/config";
+ *
+ * for (const file of knownConfigFiles("linux", homedir(), process.env)) console.log(file.application, file.path);
+ * ```
  */
 export function knownConfigFiles(
   system: ConfigSystem,

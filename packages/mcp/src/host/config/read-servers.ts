@@ -51,6 +51,8 @@ const MAX_NAME_LENGTH = 128;
  * (JSON with comments and trailing commas) or as a parsed object. It starts no server and runs no command. An invalid
  * server is disabled without affecting the others and is listed in `problems`. A problem never contains a value. Throws
  * `invalid_definition` only for text that is not JSON and for invalid options.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/host-config.md | Configuration}
  */
 export function readServers(config: unknown, options: ReadServersOptions): ReadServers {
   checkOptions<ReadServersOptions, typeof OPTIONS>("readServers", options, OPTIONS);

@@ -30,6 +30,8 @@ const DEFAULTS: Readonly<HostServer> = {
  * such as `${TOKEN}` are written in the notation of the application. To preserve references when reading the servers,
  * call `readServers` with `expand: false`. Everything that the form cannot express is listed in `problems`. A problem
  * never contains a value.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/host-config.md | Configuration}
  */
 export function writeServers(servers: Readonly<Record<string, HostServer>>, dialect: ConfigDialect): WrittenServers {
   if (!Object.hasOwn(DIALECTS, dialect)) {

@@ -18,7 +18,19 @@ const MAX_SERVER_LIST_LENGTH = 2000;
 const MAX_DESCRIBED = 20;
 const DETAILS: readonly string[] = ["name", "summary", "full"] satisfies SearchDetail[];
 
-/** Three tools in place of a long list: a model searches tools, reads the definitions it needs, and calls one. */
+/**
+ * Three tools in place of a long list: a model searches tools, reads the definitions it needs, and calls one.
+ *
+ * @example
+ * ```ts
+ * import { type CallableTools, MetaTools } from "@parley/mcp/host";
+ *
+ * async function ask(tools: CallableTools<undefined>) {
+ *   const meta = new MetaTools(tools);
+ *   return meta.call("search_tools", { query: "create an issue" }, undefined);
+ * }
+ * ```
+ */
 export class MetaTools<Options = unknown> {
   readonly #behind: CallableTools<Options>;
   readonly #search = new ToolSearch();

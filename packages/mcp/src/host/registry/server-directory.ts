@@ -35,6 +35,16 @@ function checkDirectory(directory: ServerDirectory): void {
 /**
  * Binds a name of a directory, so that it can be served like a server; see `bind` of `ServerRegistry`. Throws
  * `invalid_definition` if no server has the name.
+ *
+ * @example
+ * ```ts
+ * import { serveStdio } from "@parley/mcp/node";
+ * import { bindServer, type ServerDirectory } from "@parley/mcp/registry";
+ *
+ * async function serve(directory: ServerDirectory) {
+ *   await serveStdio(bindServer(directory, "notes"));
+ * }
+ * ```
  */
 export function bindServer(directory: ServerDirectory, name: string): Binding {
   checkDirectory(directory);
@@ -59,7 +69,17 @@ export function bindServer(directory: ServerDirectory, name: string): Binding {
   return binding as Binding;
 }
 
-/** Creates one HTTP handler for all servers of a directory; see `handler` of `ServerRegistry`. */
+/**
+ * Creates one HTTP handler for all servers of a directory; see `handler` of `ServerRegistry`.
+ *
+ * @example
+ * ```ts
+ * import { fetchHandler } from "@parley/mcp";
+ * import { directoryHandler, type ServerDirectory } from "@parley/mcp/registry";
+ *
+ * const handlerOf = (directory: ServerDirectory) => directoryHandler(directory, fetchHandler);
+ * ```
+ */
 export function directoryHandler<H extends HttpHandler>(
   directory: ServerDirectory,
   make: (servable: Servable, options?: HttpServerOptions) => H,
@@ -75,7 +95,11 @@ export function directoryHandler<H extends HttpHandler>(
   return new RegistryHttp(bound, (text) => platform.warn(text), make, options).handler;
 }
 
-/** Creates one server that offers everything of all servers of a directory; see `asServer` of `ServerRegistry`. */
+/**
+ * Creates one server that offers everything of all servers of a directory; see `asServer` of `ServerRegistry`.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/registry.md | Servers by name}
+ */
 export function directoryServer(directory: ServerDirectory, info: ServerInfo, options?: ServerOptions): Server {
   checkDirectory(directory);
   return jointServer(directory, (text) => platform.warn(text), new Server(info, options));

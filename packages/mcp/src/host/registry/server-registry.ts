@@ -77,6 +77,8 @@ const closeListeners = new WeakMap<Endpoint, Set<() => void>>();
 /**
  * Servers of one process, by name. Transports are bound to names: a server can be replaced while clients are connected,
  * and transports can be added or removed while the server runs. The registry never closes a server.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/registry.md | Servers by name}
  */
 export class ServerRegistry {
   readonly #platform: Pick<Platform, "warn">;

@@ -43,6 +43,8 @@ const OBSERVABILITY_RETRY_MS = 30_000;
  *
  * `application.child("servers", "files")` returns the child `files` of the tier `servers`. It can also be called inside of
  * the `start` of a later child.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/supervision.md | Supervision}
  */
 export function superviseApplication(options: ApplicationOptions): Supervisor {
   const names = "name registry infrastructure servers transports observability intensity backOff platform onEvent";

@@ -39,7 +39,11 @@ export interface SupervisorTree {
   readonly children: readonly ChildStatus[];
 }
 
-/** Formats a tree as text, with one line for each supervisor and child. */
+/**
+ * Formats a tree as text, with one line for each supervisor and child.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/host.md | The host: many servers as one}
+ */
 export function printTree(tree: SupervisorTree): string {
   return [`${printableLine(tree.name)} (${tree.strategy}) ${tree.state}`, ...linesOf(tree, "")].join("\n");
 }

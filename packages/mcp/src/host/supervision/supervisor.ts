@@ -32,6 +32,8 @@ import {
  * whether it is restarted at all. Restarts wait for the back-off. If there are more restarts than the intensity allows,
  * the supervisor stops all children in reverse order and ends: `ended` resolves, and a parent supervisor restarts it
  * as a whole.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/supervision.md | Supervision}
  */
 export class Supervisor implements NestedSupervisor, AsyncDisposable {
   readonly [NESTED] = true;

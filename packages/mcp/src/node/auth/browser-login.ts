@@ -27,6 +27,8 @@ const TIMEOUT_MS = 300_000;
 /**
  * Logs in with the user's browser, which is redirected to a listener on this machine. The listener runs only during the
  * login and accepts only the redirect of this login.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/logging-in.md | Logging in}
  */
 export function browserLogin(options: BrowserLoginOptions): Login {
   const { open, port = 0, path = "/callback", timeoutMs = TIMEOUT_MS } = options;
@@ -191,6 +193,8 @@ export type StartProgram = (command: string, args: readonly string[]) => void;
 /**
  * Opens an address in the user's browser. Accepts only `https`, and `http` on this machine. Passes the address as one
  * argument without a shell. Throws an `McpError` for other addresses, and if this system has no known opener.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/logging-in.md | Logging in}
  */
 export function openInBrowser(address: string, start: StartProgram = startDetached): void {
   if (!isWebAddress(address)) {

@@ -18,6 +18,8 @@ const LEFTOVER = /^\d+\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
  * Creates the folder with mode 0700 and the file with mode 0600. Rejects a file that is a symbolic link, that belongs to
  * another user or that others can read, and a folder that others can write to. Writes each change to a temporary file and
  * renames it, so that a crash leaves either the old or the new version.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/logging-in.md | Logging in}
  */
 export function fileTokenStore(path: string): TokenStore {
   return new FileTokenStore(path);

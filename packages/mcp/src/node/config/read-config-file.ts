@@ -35,6 +35,8 @@ const MAX_CONFIG_BYTES = 1024 * 1024;
  * and executed, so use only files that you trust as much as the program. Resolves to undefined if no file is named and
  * none of these exists. Rejects with `invalid_definition` if the file cannot be read, is too long, or is a module
  * without a default export.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/host-config.md | Configuration}
  */
 export async function readConfigFile(options: ReadConfigFileOptions = {}): Promise<ConfigFile | undefined> {
   checkOptions("readConfigFile", options, "file folder");

@@ -23,6 +23,8 @@ interface LoadedHandler {
  * Serves a server over HTTP, for clients of every revision. Resolves when the server accepts connections. Rejects if
  * the address is not available, or if other machines could call the server and the options do not state who may call
  * it. `drain` of the handle takes at most 10 s by default.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/http.md | Serving over HTTP}
  */
 export async function serveHttp(servable: Servable, options: ServeHttpOptions = {}): Promise<ListeningHandle> {
   const http = await import("../http/serve-http.js");
@@ -34,6 +36,8 @@ export async function serveHttp(servable: Servable, options: ServeHttpOptions = 
  * `allowedHosts` is set. If either is set, `auth`, `authenticate` or `allowUnauthenticated` is required too.
  *
  * Throws immediately for invalid or unsafe options. The code is loaded afterwards; requests wait until it is ready.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/http.md | Serving over HTTP}
  */
 export function nodeHandler(servable: Servable, options: HttpServerOptions = {}): NodeHandler {
   checkOptions("nodeHandler", options, HTTP_OPTIONS);
@@ -57,6 +61,8 @@ export function nodeHandler(servable: Servable, options: HttpServerOptions = {})
  * Serves clients over TCP or a Unix socket. Resolves when the server accepts connections. TCP listens on 127.0.0.1
  * unless `host` is set. Only the owner can access a Unix socket. `drain` of the handle takes at most `drainMs` unless
  * it is called with another time.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/transports.md | Transports}
  */
 export async function serveSocket(
   server: Servable,
@@ -71,6 +77,8 @@ export async function serveSocket(
  * Serves clients over WebSockets with the optional package `ws`. Resolves when the server accepts connections. Rejects
  * if the address is not available, or if other machines could call the server and the options do not state who may call
  * it.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/transports.md | Transports}
  */
 export async function serveWebSocket(server: Servable, options: ServeWebSocketOptions = {}): Promise<ListeningHandle> {
   const sockets = await import("../socket/websocket-server.js");

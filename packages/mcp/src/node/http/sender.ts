@@ -39,6 +39,8 @@ const MAX_TARGETS = 64;
  * Loads both modules with the first request. Idle connections close after 4 s and do not keep the process alive. Never
  * repeats a failed request, even on a connection that the server just closed, because the server may have processed the
  * request.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/http.md | Serving over HTTP}
  */
 export function nodeSender(options: NodeSenderOptions = {}): Sender {
   checkOptions("nodeSender", options, "agents acceptEncoding");

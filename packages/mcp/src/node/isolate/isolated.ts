@@ -80,6 +80,8 @@ const MAX_WORKERS = 1024;
  *
  * Pass the module's type to have the handler typed:
  * `isolated<typeof import("./crunch.js")>(new URL("./crunch.js", import.meta.url))`.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/isolated-tools.md | Isolated tools}
  */
 export function isolated<M = unknown, const E extends string = "default">(
   module: URL | string,
@@ -93,6 +95,8 @@ export function isolated<M = unknown, const E extends string = "default">(
 /**
  * Creates a pool of workers for several isolated tools. A worker loads the module of a tool on the first call of that
  * tool.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/isolated-tools.md | Isolated tools}
  */
 export function isolatedPool(options: IsolatedPoolOptions = {}): IsolatedPool {
   checkOptions("isolatedPool", options, "kind memoryMb size queue graceMs idleMs execArgv env");

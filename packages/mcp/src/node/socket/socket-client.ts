@@ -33,7 +33,11 @@ export interface SocketTransportOptions extends QueueLimits {
   platform?: Platform | undefined;
 }
 
-/** Creates a client transport over TCP or a Unix socket. `open` resolves when connected and rejects if that fails. */
+/**
+ * Creates a client transport over TCP or a Unix socket. `open` resolves when connected and rejects if that fails.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/transports.md | Transports}
+ */
 export function socketTransport(address: SocketAddress, options: SocketTransportOptions = {}): Transport {
   checkOptions("socketTransport", options, "maxQueuedMessages maxQueuedBytes framing maxMessageBytes platform");
   const target = shownAddress(address);

@@ -19,6 +19,8 @@ export interface NodeWebSocketOptions extends Omit<WebSocketTransportOptions, "p
 /**
  * Creates a client transport over a WebSocket on Node. Uses the runtime's own `WebSocket` if it exists and no headers
  * are needed, otherwise the optional package `ws`.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/transports.md | Transports}
  */
 export function nodeWebSocketTransport(url: string | URL, options: NodeWebSocketOptions = {}): Transport {
   checkOptions(

@@ -58,6 +58,8 @@ const MAX_BUSY_MS = 60_000;
  *
  * Throws a `StorageFailure` if the runtime has no SQLite, or if the file cannot be opened, is damaged, belongs to another
  * program or was written by a newer version.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/storage.md | Storage}
  */
 export function sqliteStorage(options: SqliteStorageOptions): SqliteStorage {
   checkOptions("sqliteStorage", options, "file synchronous maxBytes busyTimeoutMs clock");

@@ -36,6 +36,8 @@ export interface StdioOptions {
  * are not messages are skipped and reported as faults. If the process exits by itself, all pending requests reject with
  * an `McpError` whose `data` is a `LaunchReportData`. A transport starts one process; to restart, create another
  * transport.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/small-programs.md | Small programs}
  */
 export function stdioTransport(options: StdioOptions, platform: Platform = nodePlatform): Transport {
   checkOptions("stdioTransport", options, "command args env inheritEnv cwd stderr maxMessageBytes");

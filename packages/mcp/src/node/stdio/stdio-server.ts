@@ -34,6 +34,8 @@ const PIPE: NetworkInfo = { transport: "pipe" };
  * `terminate` of a handler object is called first.
  *
  * Spec: Transports, "stdio", https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/getting-started.md | Getting started}
  */
 export async function serveStdio(server: Servable, options: ServeStdioOptions = {}): Promise<ServeHandle> {
   checkOptions(

@@ -133,7 +133,16 @@ export const CONTENT_TYPES: readonly string[] = [
   "resource_link",
 ] satisfies readonly ContentType[];
 
-/** True if a value has the members that text or blob resource contents require. */
+/**
+ * True if a value has the members that text or blob resource contents require.
+ *
+ * @example
+ * ```ts
+ * import { isResourceContents } from "@parley/mcp/protocol";
+ *
+ * isResourceContents({ uri: "notes://7", text: "Buy milk" }); // true
+ * ```
+ */
 export function isResourceContents(value: unknown): value is ResourceContents {
   return (
     isObject(value) &&
@@ -145,6 +154,8 @@ export function isResourceContents(value: unknown): value is ResourceContents {
 /**
  * True if a value has the members that its content type requires. Optional and unknown members are not checked: a block
  * with an invalid annotation is still usable.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/small-programs.md | Small programs}
  */
 export function isContentBlock(value: unknown): value is ContentBlock {
   if (!isObject(value)) return false;
@@ -199,6 +210,15 @@ const UNKNOWN: BlockContent = { kind: "unknown" };
 /**
  * Reads a content block. Code that displays or converts content can rely on `kind` alone. Unknown and malformed blocks
  * have the kind `unknown`.
+ *
+ * @example
+ * ```ts
+ * import { blockContent, type CallToolResult } from "@parley/mcp/protocol";
+ *
+ * function textOf({ content }: CallToolResult) {
+ *   return content.map(blockContent).flatMap((block) => (block.kind === "text" ? [block.text] : [])).join("\n");
+ * }
+ * ```
  */
 export function blockContent(block: unknown): BlockContent {
   if (!isObject(block)) return UNKNOWN;

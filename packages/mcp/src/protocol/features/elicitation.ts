@@ -201,7 +201,17 @@ export type ElicitAction = "accept" | "decline" | "cancel";
 /** The answer to one field. */
 export type ElicitValue = string | number | boolean | string[];
 
-/** True if a value is a possible answer to one field. */
+/**
+ * True if a value is a possible answer to one field.
+ *
+ * @example
+ * ```ts
+ * import { isElicitValue } from "@parley/mcp/protocol";
+ *
+ * isElicitValue("blue"); // true
+ * isElicitValue({ color: "blue" }); // false: forms are flat
+ * ```
+ */
 export function isElicitValue(value: unknown): value is ElicitValue {
   if (Array.isArray(value)) return value.every((each) => typeof each === "string");
   return typeof value === "string" || typeof value === "number" || typeof value === "boolean";

@@ -135,7 +135,16 @@ export interface CreateMessageResult extends Result {
   stopReason?: StopReason;
 }
 
-/** True if a value has the members that its type of sampling content requires. */
+/**
+ * True if a value has the members that its type of sampling content requires.
+ *
+ * @example
+ * ```ts
+ * import { isSamplingContent } from "@parley/mcp/protocol";
+ *
+ * isSamplingContent({ type: "text", text: "Hello" }); // true
+ * ```
+ */
 export function isSamplingContent(value: unknown): value is SamplingMessageContentBlock {
   if (!isObject(value)) return false;
   switch (value.type) {

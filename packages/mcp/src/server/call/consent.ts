@@ -30,6 +30,8 @@ export interface ConsentHooks {
 /**
  * Middleware that calls hooks before tools, resources and prompts. Anything but `"allow"` denies the call: for a tool,
  * the model receives the reason as an error result. Other requests fail with kind `declined`.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/servers.md | Servers}
  */
 export function consent(hooks: ConsentHooks): Middleware {
   return async (call, next) => {

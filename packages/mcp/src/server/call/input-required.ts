@@ -10,7 +10,11 @@ export class InputRequired extends Error {
   }
 }
 
-/** True for the error that interrupts a handler. A `catch` around a question must rethrow it. */
+/**
+ * True for the error that interrupts a handler. A `catch` around a question must rethrow it.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/questions.md | Questions: elicitation, sampling, roots}
+ */
 export function isInputRequired(error: unknown): boolean {
   return typeof error === "object" && error !== null && (error as Record<symbol, unknown>)[BRAND] === true;
 }

@@ -261,7 +261,16 @@ export class ServerCall implements SourceCall {
   }
 }
 
-/** A result in the format of an extension. Middleware does not see it. */
+/**
+ * A result in the format of an extension. Middleware does not see it.
+ *
+ * @example
+ * ```ts
+ * import { ExtensionResult } from "@parley/mcp/extension";
+ *
+ * const parked = new ExtensionResult("parked", { parkedId: "42" });
+ * ```
+ */
 export class ExtensionResult {
   /** The value of `resultType`, in revisions that have it. */
   readonly resultType: string;

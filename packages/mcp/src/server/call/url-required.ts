@@ -22,6 +22,8 @@ export interface PageToVisit {
  *
  * Spec: Elicitation, "URL Elicitation Required Error",
  * https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#url-elicitation-required-error
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/small-programs.md | Small programs}
  */
 export function urlRequired(visits: readonly PageToVisit[], message = "The user must visit a page first."): McpError {
   const elicitations = visits.map((visit) => ({ mode: "url", ...visit }));

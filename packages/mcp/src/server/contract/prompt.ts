@@ -123,7 +123,11 @@ export type ClientNamedArguments<R> = unknown extends R ? { [name: string]: stri
 /** The arguments that a client passes to a prompt with a schema: a string for each member. */
 export type ClientSchemaArguments<S> = { [K in keyof InferInput<S>]: string };
 
-/** Defines a prompt as a value, for `server.add`. Its arguments are defined by name or by one schema. */
+/**
+ * Defines a prompt as a value, for `server.add`. Its arguments are defined by name or by one schema.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/small-programs.md | Small programs}
+ */
 export function prompt<const N extends string, const R>(
   name: N,
   definition: PromptDefinition<NamedArguments<R>>,

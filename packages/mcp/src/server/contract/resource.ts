@@ -144,7 +144,11 @@ export interface ResourceTemplateOffer {
   readonly read: AnyTemplateReadHandler;
 }
 
-/** Defines a resource as a value, for `server.add`. */
+/**
+ * Defines a resource as a value, for `server.add`.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/small-programs.md | Small programs}
+ */
 export function resource(uri: string, definition: ResourceDefinition, read: ReadHandler): ResourceOffer {
   return { kind: "resource", name: uri, definition, read };
 }
@@ -152,6 +156,8 @@ export function resource(uri: string, definition: ResourceDefinition, read: Read
 /**
  * Defines a resource template as a value, for `server.add`. The text of the template determines the type of the
  * handler's variables.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/small-programs.md | Small programs}
  */
 export function resourceTemplate<const T extends string>(
   template: T,

@@ -146,6 +146,8 @@ export type AnyToolHandler = (args: never, ctx: HandlerContext<never>) => unknow
 /**
  * Defines a tool as a value, for `server.add`. With more than about 50 tools, values keep type checking in editors
  * faster than chained `server.tool` calls.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/tools.md | Tools}
  */
 export function tool<const N extends string>(
   name: N,
@@ -175,6 +177,8 @@ const TOOL_ERROR = Symbol.for("@parley/mcp/tool-error");
 
 /**
  * An error for the model. If a tool throws it, the model gets its message or content unchanged, even with `maskErrors`.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/tools.md | Tools}
  */
 export class ToolError extends Error {
   /** Always `ToolError`. */

@@ -9,6 +9,8 @@ import { toolLimit } from "./limit.js";
  * Limits the requests of each caller and the calls to tools with a `rate`: `new Server(info, { quotas: quotas(…) })`.
  * Refusals state when to call again: as text for the model, as `retryAfterMs` for programs, and as `Retry-After` over
  * HTTP.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/quotas.md | Quotas}
  */
 export function quotas(options: QuotaOptions = {}): Quotas {
   checkQuotas(options);

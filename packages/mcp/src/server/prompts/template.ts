@@ -23,6 +23,8 @@ const NAME = /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/;
  * Throws if a placeholder is not closed or its name is not valid.
  *
  * Values are inserted unchanged and are never parsed as templates. A missing value becomes empty text.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/prompts.md | Prompts}
  */
 export function promptTemplate<const T extends string>(text: T): PromptTemplate<T> {
   const parts = parse(text);

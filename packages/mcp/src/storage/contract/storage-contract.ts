@@ -10,6 +10,8 @@ export type { ContractClock, StorageCase };
  *
  * Pass each case a new, empty storage and, if it is `timed`, a clock. If several processes can share the store, also
  * pass a second handle on it. The name of a case that throws is the rule that the storage breaks.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/testing.md | Testing}
  */
 export function storageContract(): StorageCase[] {
   return [

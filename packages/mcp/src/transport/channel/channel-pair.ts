@@ -16,6 +16,17 @@ const TURN_MS = 10;
  * Creates the two ends of a pipe inside one process. Messages are sent as text, so both ends run the real codec. Each
  * message is delivered in a later microtask, never inside `send`. If deliveries alone take too long, the rest waits for
  * the next turn of the event loop: a program that calls without a pause would otherwise block its own timers and I/O.
+ *
+ * @example
+ * ```ts
+ * import { Server } from "@parley/mcp";
+ * import { channelPair } from "@parley/mcp/testing";
+ * import { channelTransport, serveChannel } from "@parley/mcp/transport";
+ *
+ * const [ours, theirs] = channelPair();
+ * serveChannel(new Server({ name: "notes", version: "1.0.0" }), theirs);
+ * const transport = channelTransport(ours, "notes");
+ * ```
  */
 export function channelPair(clock: Clock = runtimePlatform): [Channel, Channel] {
   const a = new PairEnd(clock);

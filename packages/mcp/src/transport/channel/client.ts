@@ -4,7 +4,11 @@ import { type Id, isObject } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";
 import type { NetworkInfo, Outgoing, Receiver, Transport } from "../transport.js";
 
-/** Creates a client transport over one channel. `target` names the server in error messages. */
+/**
+ * Creates a client transport over one channel. `target` names the server in error messages.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/transports.md | Transports}
+ */
 export function channelTransport(channel: Channel, target: string, network?: NetworkInfo): Transport {
   return new ChannelTransport(channel, target, network);
 }

@@ -43,6 +43,8 @@ const CLOSE_MS = 1000;
  *
  * On the port, a string is a message, a number acknowledges that many messages since the last number, and `null` is
  * the end. The acknowledgements bound the queue inside the port.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/transports.md | Transports}
  */
 export function messagePortChannel(port: PortLike, options: MessagePortOptions = {}): Channel {
   checkOptions("messagePortChannel", options, "maxQueuedMessages maxQueuedBytes platform");

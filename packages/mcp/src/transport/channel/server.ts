@@ -60,7 +60,11 @@ export interface ServeChannelOptions {
 /** Time that running requests may take after `drain` before the channel closes, in milliseconds. */
 const DRAIN_MS = 2000;
 
-/** Serves one peer over a channel until the channel ends. By default, `drain` of the handle waits at most 2 s. */
+/**
+ * Serves one peer over a channel until the channel ends. By default, `drain` of the handle waits at most 2 s.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/transports.md | Transports}
+ */
 export function serveChannel(servable: Servable, channel: Channel, options: ServeChannelOptions = {}): ServedChannel {
   checkOptions("serveChannel", options, "principal remote network maxInFlight maxFaults onFault platform");
   return startChannel(servable, channel, options);

@@ -20,6 +20,8 @@ export interface WebSocketTransportOptions extends Omit<WebSocketChannelOptions,
 /**
  * Creates a client transport over a WebSocket. `open` resolves when the socket is open, and rejects if the socket
  * cannot be opened.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/small-programs.md | Small programs}
  */
 export function webSocketTransport(url: string | URL, options: WebSocketTransportOptions = {}): Transport {
   checkOptions(

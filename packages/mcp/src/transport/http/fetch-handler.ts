@@ -21,6 +21,8 @@ export interface FetchHandler extends ServeHandle {
  * `allowUnauthenticated` is required.
  *
  * Throws for invalid or unsafe options. The implementation loads in the background; early requests wait for it.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/http.md | Serving over HTTP}
  */
 export function fetchHandler(servable: Servable, options: HttpServerOptions = {}): FetchHandler {
   checkOptions("fetchHandler", options, HTTP_OPTIONS);

@@ -112,6 +112,8 @@ const STYLE = "html,body,iframe{margin:0;padding:0;border:0;width:100%;height:10
  * anything but origins.
  *
  * Spec: MCP Apps, "Sandbox proxy", https://modelcontextprotocol.io/extensions/apps/overview
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/apps.md | Apps}
  */
 export function sandboxPage(options: SandboxPageOptions): SandboxPage {
   checkOptions("sandboxPage", options, "hosts allowLoopback");

@@ -59,6 +59,8 @@ export interface ShownApp {
  * this page.
  *
  * Spec: MCP Apps, https://modelcontextprotocol.io/extensions/apps/overview
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/apps.md | Apps}
  */
 export function showApp(page: AppPage, options: ShowAppOptions): ShownApp {
   checkShowAppOptions(options);

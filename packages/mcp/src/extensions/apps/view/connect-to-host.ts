@@ -89,6 +89,14 @@ const REQUEST_MS = 300_000;
  * answer.
  *
  * Spec: MCP Apps, https://modelcontextprotocol.io/extensions/apps/overview
+ *
+ * @example
+ * ```ts
+ * import { connectToHost } from "@parley/mcp/apps-view";
+ *
+ * const host = await connectToHost({ name: "chart", version: "1.0.0" });
+ * const result = await host.callTool("refresh", {});
+ * ```
  */
 export async function connectToHost(info: Implementation, options: ConnectToHostOptions = {}): Promise<AppHost> {
   // Safe: a page's global object is its window.

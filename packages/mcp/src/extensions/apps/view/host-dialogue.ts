@@ -32,7 +32,19 @@ export interface ViewElement {
   readonly scrollWidth: number;
 }
 
-/** The error of a request that the host refused or did not answer. */
+/**
+ * The error of a request that the host refused or did not answer.
+ *
+ * @example
+ * ```ts
+ * import { connectToHost, HostError } from "@parley/mcp/apps-view";
+ *
+ * const host = await connectToHost({ name: "chart", version: "1.0.0" });
+ * await host.openLink("https://example.com").catch((error) => {
+ *   if (error instanceof HostError) console.warn(`the host refused: ${error.code} ${error.message}`);
+ * });
+ * ```
+ */
 export class HostError extends Error {
   /** The name of the class. */
   override readonly name = "HostError";

@@ -57,6 +57,14 @@ function schemaOfSetting(setting: Setting): JsonSchema {
  * Returns the JSON Schema of `parley.config.json`, for editors: servers in our own form, and the settings that
  * `loadConfig` reads. It is built from the same tables as the readers. It leaves out the fields of other applications,
  * which `readServers` also accepts.
+ *
+ * @example
+ * ```ts
+ * import { writeFileSync } from "node:fs";
+ * import { hostConfigSchema } from "@parley/mcp/config";
+ *
+ * writeFileSync("parley.schema.json", JSON.stringify(hostConfigSchema(), undefined, 2));
+ * ```
  */
 export function hostConfigSchema(): JsonSchema {
   const server = { ...objectOf(SERVER_FIELDS), anyOf: [{ required: ["command"] }, { required: ["url"] }] };

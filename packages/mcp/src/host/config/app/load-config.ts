@@ -87,7 +87,16 @@ const PREFIX = "PARLEY_";
 /** Variables with the prefix that are not settings: the path of the file, and the folder of the command line. */
 const OTHER_VARIABLES = ["PARLEY_CONFIG", "PARLEY_HOME"];
 
-/** Returns the configuration unchanged. Gives a file in TypeScript or JavaScript its types. */
+/**
+ * Returns the configuration unchanged. Gives a file in TypeScript or JavaScript its types.
+ *
+ * @example
+ * ```ts
+ * import { defineConfig } from "@parley/mcp/config";
+ *
+ * export default defineConfig({ servers: { notes: { command: "node", args: ["notes.js"] } } });
+ * ```
+ */
 export function defineConfig(config: AppConfig): AppConfig {
   return config;
 }
@@ -98,6 +107,8 @@ export function defineConfig(config: AppConfig): AppConfig {
  * have references such as `${TOKEN}`. Throws one `invalid_definition` that lists every unknown key or variable, with
  * the nearest known name, and every value of the wrong type. The error never contains a value. It also lists the errors
  * of servers with `required`.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/host-config.md | Configuration}
  */
 export function loadConfig(options: LoadConfigOptions = {}): LoadedConfig {
   checkOptions<LoadConfigOptions, typeof OPTIONS>("loadConfig", options, OPTIONS);
@@ -292,7 +303,16 @@ function variableName(keys: readonly string[]): string {
   return PREFIX + keys.map((key) => key.replace(/[A-Z]/g, (char) => `_${char}`).toUpperCase()).join("_");
 }
 
-/** Lists every variable that `loadConfig` reads, in the order of the settings. */
+/**
+ * Lists every variable that `loadConfig` reads, in the order of the settings.
+ *
+ * @example
+ * ```ts
+ * import { configVariables } from "@parley/mcp/config";
+ *
+ * for (const name of configVariables()) console.log(name, process.env[name] ?? "(not set)");
+ * ```
+ */
 export function configVariables(): string[] {
   return [...variablesOf(SETTINGS).keys()];
 }

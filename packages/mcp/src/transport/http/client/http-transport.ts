@@ -21,6 +21,8 @@ export interface HttpTransportOptions extends HttpConnectionOptions {
  * Creates a client transport over Streamable HTTP. `connect(url)` creates its transport itself; call this function for
  * settings that `connect` has no option for. A transport serves one connection. To let `connect` reconnect, pass `{
  * makeTransport: () => httpTransport(url) }` to it.
+ *
+ * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/small-programs.md | Small programs}
  */
 export function httpTransport(url: string | URL, options: HttpTransportOptions = {}): Transport {
   checkOptions(
