@@ -12,7 +12,7 @@ const PROTOCOL_KEYS: readonly string[] = [
 
 /**
  * The members that a caller adds to `_meta`. Members that the protocol sets are removed: a gateway that forwards the
- * `_meta` of its caller would otherwise impersonate that caller.
+ * `_meta` of its caller would otherwise send that caller's version, capabilities and progress token as its own.
  */
 export function callerMeta(meta: Params | undefined, given: unknown): Params {
   const all = { ...meta, ...(isObject(given) ? given : {}) };

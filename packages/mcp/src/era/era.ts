@@ -9,7 +9,7 @@ import type { EraName, Revision } from "../protocol/revisions.js";
 import type { ParamHeader, ParamHeaderTable } from "./param-headers.js";
 import type { Session } from "./session.js";
 
-/** The server's own properties, as far as an era uses them. */
+/** The properties of the server that an era uses. */
 export interface ServerSelf {
   readonly info: Implementation;
   readonly instructions?: string | undefined;
@@ -77,7 +77,7 @@ export interface CallInputs {
   state: unknown;
 }
 
-/** The source of a request, as far as an era uses it. */
+/** The source of a request, with the properties that an era uses. */
 export interface RequestSource {
   session?: Session | undefined;
   http?: HttpRequestInfo | undefined;
@@ -125,7 +125,7 @@ export interface ServerEra {
   readonly replays: boolean;
   /** Converts a request to a call. Throws an `McpError` if this era cannot serve the request. */
   decode(message: RequestMessage, source: RequestSource, self: ServerSelf): Call;
-  /** Throws `header_mismatch` unless the HTTP headers repeat the annotated arguments. */
+  /** Throws `header_mismatch` unless the HTTP headers repeat the arguments that the tool's schema maps to headers. */
   checkArguments(headers: readonly ParamHeader[], args: unknown, http: HttpRequestInfo): void;
   /**
    * True if the client can answer a question that requires this capability. `reachable` states whether requests can be
@@ -140,7 +140,7 @@ export interface ServerEra {
   result(call: Call, result: unknown, row: MethodRow, self: ServerSelf, cache: CacheHint): EncodedAnswer;
   /** The interim answer that sends questions to the client. Stateless only. */
   input(call: Call, questions: Record<string, Question>, state: string | undefined, self: ServerSelf): EncodedAnswer;
-  /** The answer to a call whose result has the form of an extension. */
+  /** The answer to a call whose result type is defined by an extension. */
   extended(call: Call, resultType: string, members: object, self: ServerSelf): EncodedAnswer;
   /** The answer to a failed call. */
   failure(call: Call, error: McpError): EncodedAnswer;
@@ -148,7 +148,7 @@ export interface ServerEra {
   refusal(id: Id | undefined, error: McpError): EncodedAnswer;
 }
 
-/** The client's own properties, as far as an era uses them. */
+/** The properties of the client that an era uses. */
 export interface ClientSelf {
   readonly info: Implementation;
   readonly capabilities: ClientCapabilities;
@@ -184,13 +184,13 @@ export interface EncodedMessage {
 export type Outcome =
   | { kind: "complete"; result: Record<string, unknown> }
   | { kind: "input"; questions: Record<string, Question>; state: string | undefined }
-  /** A result with a `resultType` of an extension. */
+  /** A result whose `resultType` is defined by an extension. */
   | { kind: "extension"; type: string; result: Record<string, unknown> };
 
 /** Converts calls to wire requests and wire results to outcomes, for one connection in one revision. */
 export interface ClientEra {
   readonly revision: Revision;
-  /** True if requests repeat annotated arguments in headers. */
+  /** True if requests repeat in HTTP headers the arguments that the tool's schema maps to headers. */
   readonly mirrorsParams: boolean;
   /** True if results state how long they may be cached. */
   readonly hasCacheHints: boolean;
@@ -199,20 +199,20 @@ export interface ClientEra {
   /** True if the revision has this method. */
   has(method: string): boolean;
   /**
-   * True if the server's capabilities include the one at the path `capability`. Some revisions imply capabilities that
-   * servers do not declare.
+   * True if the server offers the capability at the path `capability`. Some revisions imply capabilities that servers
+   * do not declare.
    */
   offers(capabilities: ServerCapabilities, capability: string): boolean;
   /** The arguments that calls to a tool repeat in headers. */
   mirroredParams(inputSchema: unknown): ParamHeaderTable;
   /** The wire form of a request. */
   encode(id: Id, call: OutgoingCall): EncodedMessage & { id: Id };
-  /** Reads a result. Throws `invalid_response` if this era does not allow it. */
+  /** Reads a result. Throws `invalid_response` if this era does not allow such a result. */
   decode(method: string, result: unknown): Outcome;
   /** The wire form of a notification to the server. */
   notification(method: string, params: Params | undefined): EncodedMessage;
   /** The message that cancels a request. Undefined if closing the response stream cancels it. */
   cancel(id: Id, reason: string): EncodedMessage | undefined;
-  /** The answer to a question of the server, in the form of the revision. */
+  /** The client's answer to a question of the server, in the form of the revision. */
   answer(method: Question["method"], answer: object): object;
 }

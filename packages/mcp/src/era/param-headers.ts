@@ -99,8 +99,8 @@ export function checkParamHeaders(table: readonly ParamHeader[], args: unknown, 
     const value = argumentAt(args, path) ?? undefined;
     const sent = http.header(header.toLowerCase())?.trim();
     if (sent === undefined && value === undefined) continue;
-    // An intermediary may have used the header for routing or authorization, so a header without its argument is an
-    // error.
+    // An intermediary may have used the header for routing or authorization, so the header and the argument must both
+    // be present or both be absent.
     if (sent === undefined || value === undefined) {
       const which = sent === undefined ? "missing although" : "present but";
       throw mismatch(

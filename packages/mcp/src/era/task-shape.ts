@@ -97,7 +97,7 @@ export function readTask(value: Record<string, unknown>, sender: "server" | "cli
     });
   }
   const { inputRequests, result, error } = value;
-  // Safe: `problemOf` checked the required members, except for the times. These are only displayed.
+  // Safe: `problemOf` checked the required members, except for the times, which are only displayed.
   return {
     taskId,
     status: status as TaskStatus,

@@ -31,8 +31,8 @@ export function storedCall(call: Call, principal: Principal | undefined, remote:
 }
 
 /**
- * Restores a stored request. It has no session, progress token or log level, so its client receives only stored
- * messages.
+ * Restores a stored request. The restored request has no session, progress token or log level, so its client receives
+ * only stored messages.
  */
 export function restoredCall(stored: StoredCall, id: string): Call {
   const { method, params, revision, clientInfo, clientCapabilities } = stored;

@@ -19,12 +19,12 @@ export function downgradeResult(
   return rewrite === undefined ? result : rewrite(result, features, wrapsOutput);
 }
 
-/** `downgradeResult` for a revision. */
+/** Calls `downgradeResult` with the features of a revision. */
 export function resultFor(result: Members, method: string, revision: Revision): Members {
   return downgradeResult(method, result, featuresOf(revision));
 }
 
-/** `downgradeResult` for a tool whose output schema does not guarantee an object. */
+/** Like `resultFor`, for a tool whose output schema does not guarantee an object. */
 export function wrappedResultFor(result: Members, method: string, revision: Revision): Members {
   return downgradeResult(method, result, featuresOf(revision), true);
 }

@@ -96,7 +96,10 @@ function decode(message: RequestMessage, source: RequestSource, self: ServerSelf
   };
 }
 
-/** A session for a request without one: the handshake itself, `ping`, or any request to a server without sessions. */
+/**
+ * A session for a request without one: the handshake itself, `ping`, or any HTTP request to a server that stores no
+ * sessions.
+ */
 function temporarySession(message: RequestMessage, source: RequestSource, self: ServerSelf): Session {
   const stateful = revisionsOf("stateful", self.revisions);
   const newest = stateful[0];
@@ -170,7 +173,7 @@ function missing(name: string, what: string): McpError {
 }
 
 /**
- * The requested revision if it is supported, otherwise the newest one with a handshake.
+ * The requested revision if it is supported, otherwise the newest supported revision with a handshake.
  *
  * Spec: Lifecycle, "Version Negotiation",
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#version-negotiation

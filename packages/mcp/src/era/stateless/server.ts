@@ -72,9 +72,9 @@ function encodedError(id: Id | undefined, error: McpError, early: boolean, revis
 }
 
 /**
- * The code of an error, or -32603 for a code that this era reserves or no longer uses. The codes that this era defines
- * describe the current request. Such a code from another server becomes -32603, and so does `UNSUPPORTED_VERSION` after
- * decoding.
+ * The code of an error, or -32603 for a code that this era reserves or no longer uses. A code that this era defines
+ * must describe the current request. It becomes -32603 if another server sent it, and `UNSUPPORTED_VERSION` also if the
+ * request has already been decoded.
  *
  * Spec: Overview, "Error Codes", https://modelcontextprotocol.io/specification/2026-07-28/basic#error-codes
  */

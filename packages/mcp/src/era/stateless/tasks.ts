@@ -21,7 +21,7 @@ export const STATELESS_TASKS: TaskDialect = {
   taskRequiredError: (tool) =>
     new McpError("capability_missing", `the tool "${tool}" can only run as a task`, {
       data: { requiredCapabilities: { extensions: { [TASKS.id]: {} } } },
-      fix: "Connect with a client that declares the extension.",
+      fix: `Connect with a client that declares the Tasks extension (${TASKS.id}).`,
     }),
   requestedAnswerTask: () => undefined,
   asksByTask: () => false,
