@@ -18,7 +18,7 @@ export interface RuleInfo {
   readonly summary: string;
 }
 
-/** A problem of a tool that a rule found. */
+/** A problem that a rule found in one tool, or in all tools together. */
 export interface Finding {
   /** The id of the rule. */
   readonly rule: string;

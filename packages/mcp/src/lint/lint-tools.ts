@@ -88,8 +88,8 @@ const MAX_FINDINGS = 20;
 
 /**
  * Checks definitions of tools, as a server lists them, for problems that affect models, hosts and providers, and for
- * deceptive texts. Returns findings about all tools together first, then in the order of the tools. A tool without
- * findings is not necessarily harmless. Throws `invalid_definition` for an unknown rule.
+ * deceptive texts. Returns the findings about all tools together first, then those about each tool, in the order of
+ * `tools`. A tool without findings is not necessarily harmless. Throws `invalid_definition` for an unknown rule.
  *
  * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/locking-tools.md | Locking tools}
  */

@@ -49,7 +49,8 @@ export function compareLock(lock: ServerLock, current: ServerLock): LockDifferen
 }
 
 /**
- * The pinned item with this name. Ignores inherited members, because the server chooses the names and could use theirs.
+ * The pinned item with this name. Ignores inherited members: the server chooses the name, which could be that of an
+ * inherited member such as `constructor`.
  */
 export function ownItem(items: Readonly<Record<string, PinnedItem>>, name: string): PinnedItem | undefined {
   return Object.hasOwn(items, name) ? items[name] : undefined;
@@ -66,18 +67,19 @@ export function compareItem(
   const change = before === undefined ? "added" : after === undefined ? "removed" : "changed";
   const fields: ChangedField[] = [];
   addChanges(fields, [], before?.definition, after?.definition);
-  // The heading of an added or removed item already contains its name.
+  // The heading of an added or removed item already contains its name, so the name is not listed again.
   const key = kind === "server" ? "name" : LISTED_KINDS[kind].key;
   return { kind, name, change, fields: change === "changed" ? fields : fields.filter(({ path }) => path !== key) };
 }
 
 const MAX_FIELDS = 100;
-/** Deeper values are compared as a whole. */
+/** Maximum nesting that is compared member by member. Deeper values are listed as a whole. */
 const MAX_DEPTH = 200;
 
 function addChanges(found: ChangedField[], path: readonly string[], before: unknown, after: unknown): void {
   if (found.length >= MAX_FIELDS || canonicalJson(before) === canonicalJson(after)) return;
-  // A value on one side only is listed member by member at the top level, and as a whole below it.
+  // Two objects are compared member by member, and an added or removed definition is listed member by member. All other
+  // values are listed as a whole.
   const both = isObject(before) && isObject(after);
   const atTop = path.length === 0 && (isObject(before) || isObject(after));
   if ((!both && !atTop) || path.length > MAX_DEPTH) {

@@ -22,8 +22,8 @@ export interface Verdict {
 const MAX_DECISIONS = 10_000;
 
 /**
- * Decides which definitions of one server may be used, by its lock and the application. All connections to the server
- * share one policy.
+ * Decides by the server's lock and the application's `onDrift` which definitions of one server may be used. All
+ * connections to the server share one policy.
  */
 export class DriftPolicy {
   readonly lock: ServerLock;

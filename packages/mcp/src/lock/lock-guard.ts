@@ -16,8 +16,8 @@ import {
 
 const KINDS = Object.keys(LISTED_KINDS) as ListedKind[];
 /**
- * Maximum number of stored verdicts of one kind, besides those of pinned names. A name that is neither stored nor
- * pinned is refused.
+ * Maximum number of stored verdicts of one kind, besides those of pinned names. Calls to a name that is neither stored
+ * nor pinned are refused, unless `onDrift` is `warn`.
  */
 const MAX_VERDICTS = 10_000;
 /** Maximum number of listings in a row. Changes that are announced during a listing cause at most one more. */
@@ -128,8 +128,8 @@ class LockGuard {
     const state = this.#states[kind];
     if (state.judgedAt !== state.changes) await this.#refresh(kind);
     const verdict = state.verdicts.get(name);
-    // A call to a pinned name that is not listed is passed on. The server has never shown another definition under this
-    // name, and refuses the call itself.
+    // A call to a pinned name that is not listed is passed on: the server has never listed a different definition under
+    // this name, and refuses the call itself if it does not know the name.
     if (verdict?.allowed === true || (verdict === undefined && this.#policy.pinned(kind, name) !== undefined)) return;
     if (verdict === undefined && this.#policy.allowsUnlisted) return;
     throw driftRefusal(verdict?.difference ?? { kind, name, change: "added", fields: [] });
@@ -192,10 +192,11 @@ export interface EnforcedLock {
 }
 
 /**
- * Enforces a lock on a client from now on. Its lists leave out tools, prompts and resource templates that differ from
- * the lock, and calls to such tools and prompts reject with `declined`. The error describes the changes and how to
- * approve them. After the server announces a change, definitions are judged again before the next call. Rejects with
- * `declined` if the server's name or instructions differ; calls are then refused as well.
+ * Enforces a lock on a client from now on. The client's lists leave out tools, prompts and resource templates that
+ * differ from the lock, and calls to such tools and prompts reject with `declined`. The error describes the changes and
+ * how to approve them. After the server announces a change, definitions are judged again before the next call.
+ * `enforceLock` itself rejects with `declined` if the server's name or instructions differ; calls are then refused as
+ * well.
  *
  * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/locking-tools.md | Locking tools}
  */

@@ -26,7 +26,10 @@ const SAVE_MS = 5000;
 const VERSION = 1;
 
 interface SavedServer {
-  /** Digest of the server's command or address at that time. Lists with another digest belong to another server. */
+  /**
+   * Digest of the server's command or address when the lists were saved. If the digest differs now, the lists belong to
+   * another server.
+   */
   readonly key: string;
   readonly lists: ServerLists;
 }

@@ -32,7 +32,10 @@ export interface ListedServer {
   lists: ServerLists;
 }
 
-/** The lists of all servers of a host as one. Names depend only on the servers, not on their order or on restarts. */
+/**
+ * The combined lists of all servers of a host. The names that clients see depend only on the names of the server and
+ * the offer, not on the order of the servers or on restarts.
+ */
 export class HostCatalogue {
   readonly #options: OuterNameOptions;
   readonly #members = new Map<string, ListedServer>();
@@ -152,8 +155,8 @@ export class HostCatalogue {
         const outer = idOf === "name" ? renamed : { ...renamed, name };
         const key = outer[idOf] as string;
         const inner = (item as unknown as Record<string, string>)[idOf] ?? key;
-        // If servers have the same name for an offer, the first server keeps it, but a server with a prefix wins over
-        // one without.
+        // If two offers have the same outer name, the offer of the first server is used. But a server with a prefix
+        // wins over a server without one.
         const owner = index.get(key)?.owner;
         const isFree = owner === undefined || (uris !== undefined && owner.uris === undefined);
         if (isFree) index.set(key, { server, inner, owner: member, item: outer as unknown as Item<OfferKind> });

@@ -39,8 +39,8 @@ export function outerName(server: string, name: string, options: OuterNameOption
 
 /**
  * True if `server__name` can only be split in one way: the first `__` is the separator if the server has no `__` and
- * does not end with `_`. Names that look digested get a digest too. Otherwise a server could forge the name of another
- * server's tool.
+ * does not end with `_`. False for names that look digested, so that they get a digest too. Otherwise a server could
+ * forge the name of another server's tool.
  */
 function splitsOneWay(server: string, name: string): boolean {
   return !server.includes(SEPARATOR) && !server.endsWith("_") && !LOOKS_DIGESTED.test(name);

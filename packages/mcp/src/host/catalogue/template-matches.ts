@@ -46,7 +46,7 @@ const FIRST_CHARACTERS = 1_000;
 
 /**
  * Creates a check for the web links of one result: true if a link matches a listed template of a web address. All
- * checks share one budget. When it is used up, no further link matches.
+ * checks share one budget. When the budget is used up, no further link matches.
  */
 export function linkMatcher(): (templates: readonly Template[], uri: string) => boolean {
   let left = MAX_CHARACTERS;

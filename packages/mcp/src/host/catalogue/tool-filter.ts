@@ -28,7 +28,7 @@ export type ToolTransform = (tool: Tool, server: string) => Tool | ChangedTool |
 
 /** Selects and changes the tools of a server that clients see. */
 export interface ToolFilterOptions {
-  /** Names that the server uses; `*` matches any characters. Default: all tools. */
+  /** Tools to show, by the names that the server uses; `*` matches any characters. Default: all tools. */
   allow?: readonly string[] | undefined;
   /** Tools to hide, even if `allow` matches them. Default: none. */
   deny?: readonly string[] | undefined;
@@ -252,8 +252,8 @@ const MAX_DEPTH = 32;
 
 /**
  * Removes arguments from a schema, including every mention in nested schemas. The remaining constraints assume that the
- * removed arguments are present and valid; the server still validates the whole. Throws `misuse` if a `$ref` points to
- * a removed argument, or if the schema is nested too deeply.
+ * removed arguments are present and valid; the server still validates all arguments. Throws `misuse` if a `$ref` points
+ * to a removed argument, or if the schema is nested too deeply.
  */
 function withoutProperties(schema: Tool["inputSchema"], names: readonly string[]): Tool["inputSchema"] {
   if (names.length === 0) return schema;

@@ -98,8 +98,8 @@ export class ToolSearch {
   }
 
   /**
-   * Replaces the tools of the index. Skips a tool that is still the same object of the same server. Throws
-   * `limit_exceeded` beyond 20,000 tools.
+   * Replaces the tools of the index. A tool that is still the same object of the same server is not indexed again.
+   * Throws `limit_exceeded` beyond 20,000 tools.
    */
   update(tools: readonly Tool[], serverOf: (tool: Tool) => string): void {
     if (tools.length > MAX_TOOLS) {

@@ -1,6 +1,6 @@
 /**
  * The application whose form a configuration has. `parley` is our own form; its entries may also use the fields of all
- * others.
+ * other applications.
  */
 export type ConfigDialect = "parley" | "claude" | "cursor" | "vscode" | "codex" | "gemini";
 

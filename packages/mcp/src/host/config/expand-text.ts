@@ -11,7 +11,7 @@ export interface ConfigInput {
   readonly type?: string | undefined;
   /** The text that the user is shown. */
   readonly description?: string | undefined;
-  /** The value to suggest to the user. It is never used by itself. */
+  /** The value to suggest to the user. Used only if `input` returns it. */
   readonly default?: string | undefined;
   /** True if the value must be hidden while the user types it. */
   readonly password?: boolean | undefined;
@@ -40,7 +40,7 @@ export interface ValueSources {
   readonly input?: ((id: string, declared: ConfigInput | undefined) => string | undefined) | undefined;
 }
 
-/** Reports a problem with a string. Its texts never contain a value. */
+/** Reports a problem with a string. The texts of the problem never contain a value. */
 export type Report = (severity: "error" | "warning", message: string, fix: string) => void;
 
 /** Maximum length of a string after its references are filled in, in characters. */
@@ -60,8 +60,8 @@ export class TextExpander {
   }
 
   /**
-   * Returns the string with its values. Returns undefined if the string is invalid, too long or lacks a value; `report`
-   * has then been called with the problem.
+   * Returns the string with its references filled in. Returns undefined if the string is invalid or too long, or if a
+   * reference has no value; `report` has then been called with the problem.
    */
   expand(text: string, report: Report): string | undefined {
     let parts: TextPart[];

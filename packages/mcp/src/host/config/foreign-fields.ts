@@ -21,7 +21,7 @@ const TRANSPORTS: Readonly<Record<string, NonNullable<HostServer["transport"]>>>
 
 const allow: Rule = (value, draft, read, path) => {
   const names = read.texts(value, path);
-  // Some applications write `*` for all tools.
+  // Some applications write `*` for all tools. Without `allow`, all tools are offered too.
   if (names !== undefined && !names.includes("*")) draft.tools = { ...draft.tools, allow: names };
 };
 
@@ -173,7 +173,7 @@ const IGNORED = new Set(
  * for other fields.
  */
 export function foreignRule(name: string, value: unknown, dialect: ConfigDialect): Rule | "ignore" | undefined {
-  // In Codex files `tools` holds approvals of single tools. In our form it lists the tools to offer.
+  // In Codex files `tools` holds approvals of single tools. In our form it selects the tools to offer.
   if (dialect === "codex" && name === "tools") return "ignore";
   const shared = Object.hasOwn(SHARED_NAMES, name) ? SHARED_NAMES[name] : undefined;
   if (shared?.when(value) === true) return shared.rule;

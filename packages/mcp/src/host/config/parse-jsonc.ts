@@ -108,7 +108,7 @@ class JsoncReader {
     try {
       return JSON.parse(this.#text.slice(start, this.#at));
     } catch {
-      // The engine's message would quote the text.
+      // The engine's message would quote the text, which may be a secret.
       return this.#refuse("this is not a JSON value", start);
     }
   }

@@ -23,8 +23,8 @@ export interface ReadServersOptions extends ValueSources {
   /** The application whose form the configuration has. Default: detected by its fields. */
   readonly dialect?: ConfigDialect | undefined;
   /**
-   * True to fill in references such as `${TOKEN}`. Default: true. With false they are kept, in the notation of our own
-   * form, for programs that rewrite a file with `writeServers`.
+   * True to fill in references such as `${TOKEN}`. Default: true. If false, references are kept in the notation of our
+   * own form, for programs that rewrite a file with `writeServers`.
    */
   readonly expand?: boolean | undefined;
 }

@@ -88,7 +88,8 @@ const PREFIX = "PARLEY_";
 const OTHER_VARIABLES = ["PARLEY_CONFIG", "PARLEY_HOME"];
 
 /**
- * Returns the configuration unchanged. Gives a file in TypeScript or JavaScript its types.
+ * Returns the configuration unchanged. Lets editors and the compiler check a configuration file in TypeScript or
+ * JavaScript.
  *
  * @example
  * ```ts
@@ -208,8 +209,8 @@ class ConfigLayers {
     const expected = expectedValue(setting, value);
     const path = keys.join(".");
     if (expected === undefined) {
-      // A group is either turned off or has members. Setting one of these removes what an earlier source set for the
-      // other.
+      // A group is either turned off or has members. A source that turns the group off removes the members that earlier
+      // sources set, and a source that sets a member removes an earlier `false`.
       for (const one of this.#setValues.keys()) {
         if (one.startsWith(`${path}.`) || path.startsWith(`${one}.`)) this.#setValues.delete(one);
       }

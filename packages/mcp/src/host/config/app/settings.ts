@@ -84,7 +84,7 @@ export type Setting =
 /** The kind of every option that a file or a variable can set. The compiler reports options that the table lacks. */
 export type SettingsTable<T> = { readonly [K in DataKeys<T>]: SettingFor<Exclude<T[K], undefined>> };
 
-/** Options of an HTTP server of Node, beyond those of every HTTP server. */
+/** Options of an HTTP server on Node, in addition to those of every HTTP server. */
 interface ListenSettings {
   port?: number | undefined;
   host?: string | undefined;
@@ -98,7 +98,7 @@ interface ListenSettings {
   keepAliveTimeoutMs?: number | undefined;
 }
 
-/** Options of a process that serves its parent, beyond those of every stream. */
+/** Options of a process that serves its parent process over stdio, in addition to those of every stream. */
 interface ProcessSettings {
   exit?: boolean | undefined;
   guardStdout?: boolean | undefined;
@@ -379,7 +379,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // The error is dropped, because its message would quote the text.
+    // The error is dropped, because its message would quote the text, which may be a secret.
     return undefined;
   }
 }
