@@ -79,7 +79,7 @@ export interface Failure {
   /** Undefined if the operation does not count as a failure of this side. */
   readonly type: string | undefined;
   readonly code: string | undefined;
-  /** The message of the error. Undefined if the peer does not receive this message. */
+  /** The message, if the error is an `McpError` or an error response from the server. Undefined otherwise. */
   readonly message: string | undefined;
 }
 
@@ -92,7 +92,7 @@ const CALLER_ERRORS: ReadonlySet<number> = new Set([
   RESOURCE_NOT_FOUND,
 ]);
 
-/** The failure of a server's call. `code` is the error code of its answer. */
+/** The failure of a server's call. `code` is the error code in the answer to the call. */
 export function serverFailure(error: unknown, code: number, cancelled: boolean): Failure {
   // A caller that cancelled receives no answer, so there is no code.
   if (cancelled) return { type: "cancelled", code: undefined, message: undefined };
@@ -116,8 +116,8 @@ export function failedKind({ outcome, error, failure }: CallEnded): string {
 }
 
 /**
- * True if the tool or prompt that a call names exists, because its handler has run. A failed result from a handler
- * object does not prove this, because a handler object also answers calls to unknown tools.
+ * True if the outcome of a call proves that the tool or prompt exists. A failed result from a handler object does not
+ * prove this, because a handler object also answers calls to unknown tools.
  */
 export function targetExists({ outcome, error, failure }: CallEnded): boolean {
   if (outcome === "ok" || outcome === "input_required" || failure !== undefined) return true;
@@ -141,7 +141,7 @@ export class KnownNames {
     return this.#names.has(name);
   }
 
-  /** Learns a name that exists. Returns true if the name is known now. */
+  /** Learns a name. Returns true if the name is known now. */
   learn(name: string): boolean {
     if (this.#names.has(name)) return true;
     if (this.#names.size >= this.#max || name.length > MAX_NAME_LENGTH) return false;
@@ -153,15 +153,15 @@ export class KnownNames {
 /** Maximum length of a name that becomes a label, in characters. The protocol recommends at most 128. */
 const MAX_NAME_LENGTH = 128;
 
-/** Maximum number of names of one kind to learn. Further names become `_OTHER`. */
+/** Maximum number of tool and prompt names to learn. Further names count as unknown. */
 export const MAX_NAMES = 2000;
 
 /** Stands for a name that is not known. */
 export const OTHER = "_OTHER";
 
 /**
- * Maximum number of reasons for refused senders to learn. The library has about 25, and an `authenticate` function may
- * add others. Further reasons become `_OTHER`.
+ * Maximum number of refusal reasons to learn. The library has about 25 reasons, and an `authenticate` function may add
+ * more. Further reasons become `_OTHER`.
  */
 export const MAX_REASONS = 100;
 

@@ -5,13 +5,13 @@ import { McpError } from "../protocol/error.js";
 import type { CallEnded, CallRefused, Observer } from "../server/contract/observer.js";
 import { failedKind } from "./attributes.js";
 
-/** The part of a logger that `logCalls` uses. The loggers pino and winston and the console have it. */
+/** The part of a logger that `logCalls` uses. pino, winston and `console` have these methods. */
 export interface CallLogger {
-  /** Logs a call that succeeded. */
+  /** Logs a success, or a change of a connection without an error. */
   info(fields: CallLine, message: string): void;
-  /** Logs a call that failed because of a caller, a tool or a peer. */
+  /** Logs a failure caused by a caller, a tool or a peer. */
   warn(fields: CallLine, message: string): void;
-  /** Logs a call that failed because of this side. */
+  /** Logs a failure caused by this side. */
   error(fields: CallLine, message: string): void;
 }
 
@@ -57,13 +57,13 @@ export interface CallLine {
 /** Options of `logCalls`. */
 export interface LogCallsOptions {
   /**
-   * Duration in milliseconds from which successful calls are logged. Failed calls are always logged. Default: 0, which
-   * logs all calls.
+   * Duration in milliseconds from which successful calls and requests are logged. Failures and changes of connections
+   * are always logged. Default: 0, which logs everything.
    */
   slowMs?: number | undefined;
 }
 
-/** Maximum length of a peer's text in a line, in characters. */
+/** Maximum length of a peer's text in a line, in characters. Longer texts are truncated. */
 const MAX_TEXT_LENGTH = 1000;
 
 /**

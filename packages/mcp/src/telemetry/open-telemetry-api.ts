@@ -1,6 +1,6 @@
 /**
- * The part of `@opentelemetry/api` that `telemetry` uses. It is declared by shape, so that programs that use only the
- * rest of this entry need not install the package or its types.
+ * The part of `@opentelemetry/api` that `telemetry` uses. Declared structurally, so that programs that import
+ * `@parley/mcp/telemetry` without calling `telemetry` need not install the package or its types.
  */
 export interface OpenTelemetryApi {
   /** Reads and sets the active context. */

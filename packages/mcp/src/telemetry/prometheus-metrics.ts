@@ -176,8 +176,8 @@ function reasonOf(error: unknown): string {
 
 /**
  * Metrics of servers and clients, as text for Prometheus. Pass the object to `server.observe`, to `connect` or `Host`
- * as `observe`, and to `serveHttp` as `metrics`. Labels are names of methods, names of existing tools and prompts,
- * outcomes, kinds of errors, reasons of refusals, and methods of the storage.
+ * as `observe`, and to `serveHttp` as `metrics`. Labels are methods, names of existing tools and prompts, outcomes,
+ * kinds of errors, reasons for refusals, and methods and failure reasons of the storage.
  */
 export interface Metrics extends MetricsSource, Observer, ClientObserver {
   /** Wraps a storage to count its failures: `new Server(info, { storage: metrics.storage(storage) })`. */
@@ -335,7 +335,7 @@ class PrometheusMetrics implements Metrics {
   }
 }
 
-/** Reads a gauge. A value that cannot be read counts as 0. */
+/** Reads a gauge. Returns 0 if the function throws or returns a value that is not finite. */
 function readGauge(name: string, read: () => number): number {
   let value = 0;
   callHook(platform, `the gauge ${name}`, () => {

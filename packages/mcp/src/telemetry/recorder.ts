@@ -53,7 +53,9 @@ class TraceCarrier {
     return this.#api.trace.setSpanContext(ambient, span);
   }
 
-  /** True if the program has propagators. Checked until it has, because a program may start its SDK later. */
+  /**
+   * True if the program has propagators. Checks again until it finds some, because a program may start its SDK later.
+   */
   #hasPropagators(): boolean {
     this.#propagates ||= this.#api.propagation.fields().length > 0;
     return this.#propagates;
@@ -72,7 +74,9 @@ const ERROR = 2;
 /** The bucket bounds that the semantic conventions recommend, in seconds. */
 const BUCKETS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300];
 
-/** Maximum number of error codes that become labels, and the codes that always do. Further codes become `_OTHER`. */
+/**
+ * Maximum number of error codes that become labels, including the common codes below. Further codes become `_OTHER`.
+ */
 const MAX_CODES = 100;
 const COMMON_CODES = [
   PARSE_ERROR,
@@ -202,7 +206,7 @@ export class Recorder {
     this.recordDuration(`mcp.${side}.operation.duration`, ms, attributes, context);
   }
 
-  /** Replaces an error code that is not known, so that the number of labels stays bounded. */
+  /** Replaces the error code by `_OTHER` if the maximum number of codes is already known. */
   #bounded({ type, code, message }: Failure): Failure {
     if (code === undefined || this.#codes.learn(code)) return { type, code, message };
     return { type: type === undefined ? undefined : OTHER, code: OTHER, message };

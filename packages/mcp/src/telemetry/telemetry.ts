@@ -103,9 +103,9 @@ export function telemetry(api: OpenTelemetryApi, options: TelemetryOptions = {})
 
 const HTTP = { transport: "tcp", protocol: "http" } as const;
 
-/** Maximum length of the JSON of arguments or of a result on a span, in characters. */
+/** Maximum length of the JSON of arguments or of a result on a span, in characters. Longer JSON is truncated. */
 const MAX_CONTENT_LENGTH = 16 * 1024;
-/** Maximum number of arguments of a prompt on a span. */
+/** Maximum number of arguments of a prompt on a span. Further arguments are omitted. */
 const MAX_VARIABLES = 32;
 
 /** The attributes for arguments and results of tools and prompts, by the names of the conventions. */
@@ -131,7 +131,10 @@ function addJson(attributes: Attributes, key: string, value: unknown): void {
   attributes[key] = jsonOf(value).slice(0, MAX_CONTENT_LENGTH);
 }
 
-/** Encodes a value for a span. Values that are not JSON become empty text here, and fail where they are sent. */
+/**
+ * Encodes a value for a span. A value that cannot be serialised becomes an empty string here; the error is reported
+ * when the message is sent.
+ */
 function jsonOf(value: unknown): string {
   try {
     return JSON.stringify(value) ?? "";
@@ -154,7 +157,7 @@ function recordCall(api: OpenTelemetryApi): Middleware {
 
 type RequestOutcome = Pick<RequestEnded, "durationMs" | "outcome" | "error">;
 
-/** Records one request as a span of its sender, and as a duration. */
+/** Records one request as a span of kind CLIENT and as a duration metric. */
 class ClientSpan implements RequestFollower {
   readonly #recorder: Recorder;
   readonly #request: RequestStarted;
@@ -162,7 +165,9 @@ class ClientSpan implements RequestFollower {
   readonly trace: TraceContext | undefined;
   readonly content?: NonNullable<RequestFollower["content"]>;
 
-  /** `call` is the context of the call that sends the request, for runtimes that lose the ambient context. */
+  /**
+   * `call` is the context of the server's call that asks a question. Used if the runtime has lost the ambient context.
+   */
   constructor(recorder: Recorder, request: RequestStarted, hasContent: boolean, call?: ApiContext) {
     this.#recorder = recorder;
     this.#request = request;
@@ -237,8 +242,8 @@ class ServerSpan implements CallFollower {
 }
 
 /**
- * Records a request that was refused before it became a call, as a span without duration. An unknown method does not
- * become the span name.
+ * Records a request that was refused before it became a call: as a span that ends at once, and as a duration of 0. An
+ * unknown method does not become the span name.
  */
 function refusedSpan(recorder: Recorder, { method, requestId, error }: CallRefused): void {
   const subject = { method: knownMethod(method), name: undefined, protocolVersion: undefined, network: undefined };
@@ -287,7 +292,7 @@ function codeOf(error: unknown, protocolVersion: string): number {
   return error.kind === "resource_not_found" ? notFoundCodeOf(protocolVersion as Revision) : error.code;
 }
 
-/** Records one request of a server as a span of the client that answers it, and as a duration. */
+/** Records a request that a server sent to this client: as a span of kind SERVER, and as a duration metric. */
 function answerSpan(recorder: Recorder, started: AnswerStarted): AnswerFollower {
   const { protocolVersion, requestId, sessionId } = started;
   const { transport, protocol } = started.network ?? {};

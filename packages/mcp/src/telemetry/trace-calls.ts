@@ -34,7 +34,7 @@ const MAX_CALLS = 1_000;
 /**
  * Traces calls through the layers of a client and of servers in the same process. Passes each trace to `onTrace` when
  * the call has ended. A server's call is matched to its request by the request id, so use one tracer per connection.
- * When the connection closes, the traces of unfinished calls are passed as far as they got.
+ * When the connection closes, `onTrace` receives the incomplete traces of the unfinished calls.
  *
  * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/observing.md | Observing}
  */
@@ -110,8 +110,7 @@ class Tracer {
   }
 
   answer({ method }: AnswerStarted): AnswerFollower | undefined {
-    // The protocol does not identify the call that a question belongs to, so the call is known only if it is the only
-    // one.
+    // A question does not name the call that it belongs to, so it is recorded only while exactly one call is open.
     const [only, ...others] = this.#calls.values();
     if (only === undefined || others.length > 0) return undefined;
     const span = (only.request?.transport ?? only.span).begin("client", "answer", method, this.#now);

@@ -7,7 +7,7 @@ import type { CallLayer } from "../server/contract/observer.js";
  * On the client, `call` contains one `request` for each message that was sent for the call, and `answers` while
  * questions are answered between two requests. The `era` encodes a request, and the `transport` carries it. On a
  * server, `call` contains the layers that `CallFollower.layer` reports. `progress` has no duration. In revisions where
- * servers ask by request, a server sends a `question` and a client sends an `answer`.
+ * servers ask by request, `question` is the span on the server that asks, and `answer` the span on the client.
  */
 export type TraceLayer =
   | CallLayer
@@ -26,13 +26,13 @@ export interface TraceSpan {
   readonly side: "client" | "server";
   /** The layer of the client or server. */
   readonly layer: TraceLayer;
-  /** The subject: a method and a name, a revision, a transport, or progress. */
+  /** The subject, such as a method and a name, a request id, a revision, a transport, or progress. */
   readonly detail: string;
   /** Start time, in milliseconds since the start of the trace. */
   readonly startMs: number;
   /** Duration in milliseconds. Undefined if the span had not ended when the trace was passed on. */
   readonly durationMs: number | undefined;
-  /** The outcome, if known: `ok`, `tool_error`, `input_required`, or the kind of an error. */
+  /** The outcome, if known, such as `ok`, `tool_error`, `input_required`, or the kind of an error. */
   readonly outcome: string | undefined;
   /** The nested spans, in the order in which they started. */
   readonly spans: readonly TraceSpan[];

@@ -217,7 +217,10 @@ function flattened(lowered: LoweredSchema): LoweredSchema {
   return { ...lowered, schema: { anyOf: flat } };
 }
 
-/** True if a value identifies its alternative. JSON text cannot be distinguished from other strings. */
+/**
+ * True if a value shows which alternative it belongs to. JSON text cannot be distinguished from other strings. Some
+ * dialects also require that objects differ in their first property.
+ */
 function areDistinguishable(branches: readonly LoweredSchema[], dialect: SchemaDialect): boolean {
   const texts = branches.filter(({ schema }) => [schema["type"]].flat().includes("string"));
   if (texts.length > 1 && texts.some(({ plain }) => !plain)) return false;
@@ -325,7 +328,8 @@ function objectOf(
     decode: (value) => (isObject(value) ? decodeProperties(byOuter, value) : value),
   };
   const used = ["type", "properties", "required", ...Object.keys(kept)];
-  // Models fill in only the listed properties, so closing an open schema loses nothing.
+  // `additionalProperties` gets no note: models fill in only the listed properties, so closing an open schema loses
+  // nothing.
   return lowering.withDescription(object, node, [...used, "additionalProperties", "patternProperties"], place);
 }
 
@@ -357,8 +361,8 @@ function propertiesOf(
 }
 
 /**
- * True if `null` is a valid value of the property. The converted schema alone is not enough: two alternatives of a
- * `oneOf` that both accept `null` reject it together.
+ * True if `null` is a valid value of the property. The converted schema alone does not prove this: a `oneOf` rejects
+ * `null` if two of its alternatives accept it.
  */
 function canBeNull(lowering: SchemaLowerer, schema: unknown, lowered: LoweredSchema): boolean {
   return acceptsNull(lowered.schema) && lowering.accepts(schema)(null);

@@ -16,7 +16,7 @@ const LOWER_BOUNDS = ["minimum", "exclusiveMinimum", "minLength", "minItems", "m
  */
 const MAX_REFERENCES = 32;
 
-/** Resolves a local `$ref` within `root`. Undefined if the target does not exist. */
+/** Resolves a local `$ref` within `root`. Undefined if `ref` is not local, or if its target does not exist. */
 export function findReference(root: SchemaNode, ref: unknown): unknown {
   if (typeof ref !== "string" || !(ref === "#" || ref.startsWith("#/"))) return undefined;
   let found: unknown = root;
@@ -37,7 +37,8 @@ function decoded(pointer: string): string {
 
 /**
  * Resolves `$ref` and `allOf` into one equivalent schema. Undefined if a reference is unknown or recursive, or if the
- * schemas cannot be merged. `within` holds the references already followed; new ones are added to it.
+ * schemas cannot be merged. `within` holds the references already followed. The function adds each reference that it
+ * follows.
  */
 export function plainSchema(root: SchemaNode, schema: SchemaNode, within: Set<string>): SchemaNode | undefined {
   let node: SchemaNode | undefined = schema;
@@ -78,7 +79,7 @@ export function mergeSchemas(one: unknown, other: unknown): SchemaNode | undefin
   return merged;
 }
 
-/** True if one schema restricts additional properties and the other declares some of them. */
+/** True if one schema restricts additional properties, and the other declares properties that the first does not. */
 function areClosedToEachOther(one: SchemaNode, other: SchemaNode): boolean {
   const closes = (schema: SchemaNode, against: SchemaNode) =>
     schema["additionalProperties"] !== undefined &&

@@ -98,11 +98,11 @@ export interface ExtendedServer {
    */
   subscribe(filter: string, value: string, act: (change: PublishedChange) => void): Promise<() => void>;
   /**
-   * Runs a request again, through `around` of later extensions, the middleware and the handler. `exchange` is the one
-   * that an `around` function received, or a stored one.
+   * Runs a request again, through `around` of later extensions, the middleware and the handler. `exchange` is the
+   * exchange of a call that an `around` function received, or a stored exchange.
    *
    * Resolves with the result before it is encoded for the protocol revision. This may be an `ExtensionResult`, or the
-   * questions of an interrupted handler. An `around` function may return both unchanged. Rejects with the error for the
+   * questions of an interrupted handler. An `around` function may return either unchanged. Rejects with the error for the
    * client.
    */
   run(request: Call, exchange: Exchange, prepare?: (call: PreparedCall) => void): Promise<object>;
