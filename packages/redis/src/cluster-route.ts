@@ -13,7 +13,7 @@ export interface ClusterRouteOptions {
 }
 
 const SLOTS = 16_384;
-/** First major version of Redis with sharded messages. Valkey has them too and reports 7.2. */
+/** First major version of Redis with sharded messages. Valkey has sharded messages too and reports 7.2. */
 const MIN_SHARDED_VERSION = 7;
 
 /** Computes the slot of a key like Redis Cluster: CRC-16/XMODEM of the hash tag or of the whole key. */
@@ -132,7 +132,7 @@ export function clusterRoute(options: ClusterRouteOptions): Route {
     reset(node, cause) {
       for (const master of connection.client?.masters ?? []) {
         if (master.client !== node) continue;
-        // The cluster client opens a new connection for a server without one.
+        // With `client` unset, the cluster client opens a new connection to this server.
         master.client = undefined;
         connection.lastError = cause;
         node.destroy();

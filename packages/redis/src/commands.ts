@@ -82,7 +82,10 @@ export class Commands {
     return this.#call(key, args, undefined, "always");
   }
 
-  /** Sends a command that must stay in order with others for the same key. Never resends it. */
+  /**
+   * Sends a command that must stay in order with other commands for the same key. The command is never resent, because
+   * that would change the order.
+   */
   sendInOrder(key: string, args: readonly string[]): Promise<unknown> {
     return this.#call(key, args, undefined, "never");
   }
@@ -142,7 +145,7 @@ export class Commands {
         "Check the load of Redis, or raise `maxPending` of redisStorage.",
       );
     }
-    // During an outage, a further call would only wait for the same error.
+    // During an outage, a further call would only wait for the same error, so it is rejected at once.
     return downMs > timeoutMs && lastError !== undefined ? toFailure(lastError, place) : undefined;
   }
 

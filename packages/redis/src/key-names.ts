@@ -1,4 +1,4 @@
-/** Kind of a key: a value, a stream, the state of a stream, or a topic. Each has its own namespace. */
+/** Kind of a key: a value, a stream, the state of a stream, or a topic. Each kind has its own namespace. */
 type Kind = "k" | "s" | "m" | "t";
 
 /** The hash tag by which Redis Cluster places a key: the text in the first pair of braces, if it is not empty. */
@@ -8,7 +8,10 @@ export function hashTag(key: string): string | undefined {
   return close > open + 1 ? key.slice(open + 1, close) : undefined;
 }
 
-/** The text in the first non-empty pair of braces. Redis itself checks only the first pair. */
+/**
+ * The text in the first non-empty pair of braces. Redis checks only the first pair, so if that pair is empty,
+ * `KeyNames` puts this text in braces before the name.
+ */
 function laterTag(name: string): string | undefined {
   return /\{([^{}][^}]*)\}/.exec(name)?.[1];
 }

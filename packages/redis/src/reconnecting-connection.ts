@@ -29,8 +29,8 @@ export interface ReconnectingConnectionOptions<C> {
 const FIRST_WAIT_MS = 50;
 const MAX_WAIT_MS = 2_000;
 /**
- * Minimum age of a connection that is retired, in milliseconds. A server may stay a replica for long, and would
- * otherwise cause a new connection for every command.
+ * Minimum age of a connection that is retired, in milliseconds. Without this limit, a server that stays a replica would
+ * cause a new connection for every command.
  */
 const MIN_RETIRE_INTERVAL_MS = 1_000;
 

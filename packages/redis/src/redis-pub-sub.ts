@@ -170,7 +170,7 @@ export class RedisPubSub implements PubSub {
 
 function retryDelay(topic: Topic): Promise<void> {
   const ms = Math.min(RETRY_MS * 2 ** Math.min(topic.failures++, 10), MAX_RETRY_MS);
-  // This timer does not keep the process alive. The promise of a subscriber has its own timer, which does.
+  // This timer does not keep the process alive. While a call of `subscribe` waits, the timer of `#waitUntilLive` does.
   return new Promise((resolve) => void setTimeout(resolve, ms).unref());
 }
 

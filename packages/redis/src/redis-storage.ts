@@ -21,8 +21,8 @@ export interface RedisStorage extends Storage {
 }
 
 /**
- * Options of every connection. A connection ends with its first error, and the storage opens a new one. The client does
- * not queue commands while disconnected.
+ * Options of every connection, except those of a cluster client that the program passes. The client does not queue
+ * commands while disconnected, because the storage queues them itself.
  */
 const CONNECTION_OPTIONS = {
   disableOfflineQueue: true,

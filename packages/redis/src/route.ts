@@ -8,7 +8,10 @@ export interface Route {
   readonly lastError: Error | undefined;
   /** Time for which no server has been reachable, in milliseconds. 0 while connected. */
   readonly downMs: number;
-  /** True if a message goes only to the server that holds its topic, false if a cluster broadcasts it. */
+  /**
+   * True if a message goes only to the cluster server that holds its topic. False if a cluster broadcasts messages, and
+   * for a single server.
+   */
   readonly isSharded: boolean;
   /** Calls `send` now or as soon as the server is reachable. Calls for the same server stay in order. */
   use(key: string, send: (node: RedisNode) => void, fail: (error: Error) => void): void;

@@ -55,7 +55,8 @@ export class Shard implements TopicConnection {
   }
 
   /**
-   * Subscribes to a topic. The shard handles later interruptions itself. Rejects if this connection cannot subscribe.
+   * Subscribes to a topic. The shard handles later interruptions itself. Reports a refusal by the server through
+   * `onMoved` or `onRefused`. Rejects if subscribing fails for another reason while the connection stays open.
    */
   async add(topic: Topic): Promise<void> {
     topic.connection = this;
