@@ -259,7 +259,7 @@ function endName(address = "", port = 0): string {
   return `${words.map((word) => hex(word, 8)).join("")}:${hex(port, 4)}`;
 }
 
-/** The 16 bytes of an IPv6 address. It may end in IPv4 notation. */
+/** The 16 bytes of an IPv6 address. The address may end in IPv4 notation. */
 function bytesOf6(address: string): Uint8Array<ArrayBuffer> {
   const [plain = ""] = address.split("%");
   const groups = (part: string) =>

@@ -151,7 +151,7 @@ class NodeIncoming implements Incoming, AfterTurn {
     this.#parsedBody = parsedBody;
     this.#queue = queue;
     this.method = request.method ?? "";
-    // Frameworks remove the mount path from `url` and store the full one in `originalUrl`.
+    // Frameworks remove the mount path from `url` and store the full URL in `originalUrl`.
     const { originalUrl, url = "/" }: MaybeParsed = request;
     this.path = typeof originalUrl === "string" ? originalUrl : url;
     this.protocolHeaders = protocolHeaders(request.headers);
@@ -221,7 +221,7 @@ class NodeIncoming implements Incoming, AfterTurn {
     if (this.#queue.state.closesConnections) response.shouldKeepAlive = false;
     const headers = [...this.#headers];
     const length = Buffer.byteLength(this.#body);
-    // A status without a body must not have a length.
+    // A reply with status 204 has no body and must not have a `content-length`.
     if (this.#status !== 204) headers.push("content-length", String(length));
     if (!this.native.complete) return endAfterBody(this.native, response, this.#status, headers, this.#body);
     response.writeHead(this.#status, headers);
@@ -285,8 +285,8 @@ const BODY_USED: Body = {
 
 /** Decodes a complete body. */
 function bodyOfBytes(bytes: Buffer): Body {
-  // `toString` would replace invalid bytes with U+FFFD, and a filter in front of this server may have checked another
-  // text.
+  // `toString` would replace invalid bytes with U+FFFD. The server would then process another text than the one that a
+  // filter in front of it may have checked.
   if (!isUtf8(bytes)) return { status: 400, code: PARSE_ERROR, reason: "the body is not valid UTF-8" };
   return { text: bytes.toString() };
 }
@@ -323,6 +323,7 @@ function readBytes(request: IncomingMessage, limits: BodyLimits, done: (body: Bo
 
 /** Maximum number of bytes of a rejected body that are read and dropped, so that the client can read the error. */
 const LINGER_BYTES = 1024 * 1024;
+/** Maximum time for reading the rest of a rejected body, in milliseconds. After that, the response ends. */
 const LINGER_MS = 1000;
 
 /**

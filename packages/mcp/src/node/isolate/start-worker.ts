@@ -18,7 +18,10 @@ export interface WorkerSettings {
 export interface WorkerEnd {
   readonly code?: number | undefined;
   readonly signal?: string | undefined;
-  /** The uncaught error, or the reason why the worker did not start. A process prints an uncaught error instead. */
+  /**
+   * The uncaught error, or the reason why the worker did not start. Undefined for an uncaught error in a process, which
+   * prints the error itself.
+   */
   readonly error?: unknown;
 }
 
@@ -166,7 +169,7 @@ export function workerProgram(module: string): URL {
     const installed = new URL("./chunks/tool-worker.js", builtin("node:url").pathToFileURL(entry));
     if (existsSync(installed)) return installed;
   } catch {
-    // Not installed there: throws the error below.
+    // Not installed next to the tool's module: the error below is thrown.
   }
   throw new McpError("unsupported", "isolated tools need a file of `@parley/mcp` that this bundle does not contain", {
     fix: "Mark `@parley/mcp` as external in the bundler, and install it next to the bundle.",

@@ -35,7 +35,7 @@ export interface ToolTask {
   readonly ctx: HandlerContext<unknown>;
 }
 
-/** Limits of a call that its pool sets. */
+/** Limits that a pool sets for its calls. */
 export interface WorkerCallLimits {
   readonly graceMs: number;
   readonly memoryMb: number;

@@ -25,8 +25,8 @@ interface PooledWorker {
   worker: ToolWorker | undefined;
   call: WorkerCall | undefined;
   /**
-   * True if the worker was healthy before its current call. If it then ends before the function starts, the call is not
-   * to blame.
+   * True if the worker was healthy before its current call. If the worker then ends before the function starts, the
+   * call did not cause that and is retried.
    */
   warm: boolean;
   /** Ends the worker if it is starting or idle for too long. */
@@ -60,7 +60,7 @@ export class WorkerPool {
     const { size, queue } = this.#settings;
     this.#closing = false;
     const free = this.#members.size < size || this.#membersIn("idle").length > 0;
-    // Each starting worker will run one queued call, so that many queued calls do not count.
+    // Each starting worker will run one queued call. These calls do not count towards the limit.
     if (!free && this.#queue.size - this.#membersIn("starting").length >= queue) {
       return Promise.reject(queueFull(task.tool, size, queue));
     }
@@ -148,7 +148,10 @@ export class WorkerPool {
     return call.run();
   }
 
-  /** Marks the worker as ready for a call. Without one, it ends after `idleMs`. */
+  /**
+   * Marks the worker as ready for a call. If no call is queued, the worker ends after `idleMs`, or at once if the pool
+   * is closing.
+   */
   #makeIdle(member: PooledWorker): void {
     member.state = "idle";
     member.timer?.cancel();
