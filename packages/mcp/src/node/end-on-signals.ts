@@ -7,8 +7,8 @@ import { builtin } from "./builtin.js";
 /** Maximum time that the exit of a process waits for a server's `terminate`, in milliseconds. */
 const END_MS = 5000;
 /**
- * Time that the program has for its own cleanup after that, in milliseconds. Well below the 1.5 s or more after which
- * clients send SIGTERM.
+ * Time that the program has for its own cleanup after `terminate`, in milliseconds. Well below the 1.5 s or more after
+ * which clients send SIGTERM.
  */
 const EXIT_GRACE_MS = 500;
 
@@ -31,8 +31,8 @@ const shutdownHooks = new Set<ShutdownHook>();
  * the listeners.
  */
 export function endOnSignals(end: (handled: boolean) => Promise<void>, platform: Platform, always = false): () => void {
-  // `prependListener` makes `onSignal` run before the program's own listeners. A listener added by `once` is no longer
-  // counted after it ran.
+  // `prependListener` makes `onSignal` run before the program's own listeners, so that it counts all of them. A
+  // listener added by `once` is no longer counted after it ran.
   if (shutdownHooks.size === 0) for (const signal of SIGNALS) process.prependListener(signal, onSignal);
   const hook = { end, always, platform };
   shutdownHooks.add(hook);

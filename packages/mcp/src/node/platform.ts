@@ -18,7 +18,7 @@ export const platform: Platform = {
   randomBytes: (count) => globalThis.crypto.getRandomValues(new Uint8Array(count)),
   sha256: (data) => crypto().createHash("sha256").update(data).digest(),
   cipher: nodeCipher,
-  // Read on each call, so that instrumentation which replaces the global sees the requests.
+  // The global is read on each call, so that instrumentation which replaces it sees the requests.
   fetch: (url, init) => globalThis.fetch(url, init),
   spawn,
   files: () => builtin("node:fs"),

@@ -28,7 +28,7 @@ function isGuard(listener: unknown): boolean {
 /**
  * Lets Node treat a rejection as if this guard did not exist, with its usual message, exit code,
  * `--unhandled-rejections` flag and `uncaughtException` listeners. Node processes a rejection made here before the next
- * turn, so the guard is installed again in that turn.
+ * turn of the event loop. In that next turn the guard is installed again.
  */
 function raise(reason: unknown, guard: Listener): void {
   process.off("unhandledRejection", guard);

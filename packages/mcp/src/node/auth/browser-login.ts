@@ -187,7 +187,7 @@ const OPENERS: Readonly<Record<string, readonly [command: string, ...args: strin
   linux: ["xdg-open"],
 };
 
-/** Starts a program. Tests replace it. */
+/** Starts a program. Tests replace this function. */
 export type StartProgram = (command: string, args: readonly string[]) => void;
 
 /**

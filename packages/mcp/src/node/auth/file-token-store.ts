@@ -180,7 +180,7 @@ function readValues(text: string, path: string): Record<string, string> {
       return Object.fromEntries(Object.entries(values).filter(([, value]) => typeof value === "string"));
     }
   } catch {
-    // Throws the error below.
+    // The text is not JSON: the error below is thrown.
   }
   throw unusableFile(path, "its content is damaged");
 }
@@ -248,7 +248,7 @@ function heldLock(path: string, owner: string): HeldLock {
     isHeld()
       .then((held) => {
         const now = new Date();
-        // After a takeover, the new owner renews the lock, so this process must stop.
+        // After a takeover, the new owner renews the lock, so this process must stop renewing it.
         return held ? files().utimes(path, now, now) : clearInterval(heartbeat);
       })
       .catch(() => clearInterval(heartbeat));
@@ -274,7 +274,7 @@ class StaleWatch {
   }
 
   /**
-   * Renames a stale lock file, because only one process can succeed in that, and deletes it. Restores the file if its
+   * Renames a stale lock file, in which only one process can succeed, and then deletes it. Restores the file if its
    * owner has renewed the lock meanwhile.
    */
   async removeIfStale(): Promise<void> {

@@ -27,7 +27,7 @@ export interface ConfigFile {
 
 /** Names of configuration files, in the order of the search. */
 const NAMES = ["json", "jsonc", "js", "mjs", "ts", "mts"].map((ending) => `parley.config.${ending}`);
-/** Maximum size of a JSON file, in bytes. */
+/** Maximum size of a JSON file, in bytes. A larger file is rejected. */
 const MAX_CONFIG_BYTES = 1024 * 1024;
 
 /**

@@ -8,7 +8,7 @@ import type { SocketFraming } from "./socket-stream.js";
 /** Address of a server: a TCP port, or the path of a Unix socket (on Windows, a named pipe). */
 export type SocketAddress =
   | {
-      /** TCP port. A server on port 0 picks a free one. */
+      /** TCP port. A server on port 0 picks a free port. */
       port: number;
       /** Host name or IP address. Default: `localhost` for clients, `127.0.0.1` for servers. */
       host?: string;

@@ -28,7 +28,8 @@ export interface ServeSocketOptions
   /** Delimiter of written messages. Default: the form that the client uses. */
   framing?: SocketFraming | undefined;
   /**
-   * Maximum number of concurrent connections. Further ones are closed. Default: 1,024, a common limit of open files.
+   * Maximum number of concurrent connections. Further connections are closed. Default: 1,024, a common limit of open
+   * files.
    */
   maxConnections?: number | undefined;
   /** Replaces the runtime's clock, timers and network, for example in a test. Default: the runtime's own. */

@@ -17,8 +17,8 @@ export function socketStream(socket: Socket, messagesOnly = false): ByteStream {
 /** White space and the bytes of a byte order mark, which may precede a message. */
 const BLANK = /^[ \t\r\n\u00ef\u00bb\u00bf]+/;
 /**
- * Possible beginnings of a message: an object, an array, or a header. An HTTP request has none of them, because no HTTP
- * method contains a colon.
+ * Possible beginnings of a message: an object, an array, or a header. An HTTP request begins with its method, which
+ * cannot contain a brace, a bracket or a colon.
  */
 const MESSAGE_STARTS = ["{", "[", "content-length:", "content-type:"];
 
@@ -68,7 +68,7 @@ class SocketStream implements ByteStream {
   end(): void {
     if (this.#opened) this.#socket.end();
     else this.#socket.destroy();
-    // Unread input would keep the socket open.
+    // Unread input would keep the socket open, so reading continues.
     this.#socket.resume();
   }
 

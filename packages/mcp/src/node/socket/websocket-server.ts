@@ -39,7 +39,7 @@ export interface ServeWebSocketOptions
   host?: string | undefined;
   /** Path of the endpoint. Default: `/mcp`. */
   path?: string | undefined;
-  /** Maximum number of concurrent connections. Further ones are rejected with 503. Default: 1,024. */
+  /** Maximum number of concurrent connections. Further connections are rejected with 503. Default: 1,024. */
   maxConnections?: number | undefined;
   /**
    * Maximum size of a received message, in bytes. A longer message closes the connection with code 1009. Default: 16
@@ -138,8 +138,8 @@ function openingCheck(endpoint: Endpoint, options: ServeWebSocketOptions, path: 
   if (guard.beyondLoopback) requireAuthentication(options, "an allowed host beyond loopback");
   return async (request: IncomingMessage): Promise<Refusal | { principal?: Principal }> => {
     const { host = "", origin } = request.headers;
-    // Node reads only the first of several Host headers, and a proxy in front may have used another one for routing. So
-    // several are rejected.
+    // Node reads only the first of several Host headers, and a proxy in front may have used another one for routing. A
+    // request with several Host headers is therefore rejected.
     if ((request.headersDistinct["host"]?.length ?? 0) > 1) {
       return { status: 400, message: "the request has more than one Host" };
     }

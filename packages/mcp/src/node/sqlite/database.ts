@@ -11,7 +11,8 @@ import {
 import { type OpenOptions, openDatabase, PAGE_BYTES, rollBack } from "./open-database.js";
 
 /**
- * One write in this many also deletes expired rows: up to `SWEEP_ROWS` of each kind, more than so many writes can add.
+ * One write in this many also deletes expired rows, up to `SWEEP_ROWS` of each kind. That is more than this many writes
+ * can add, so expired rows do not accumulate.
  */
 const SWEEP_EVERY = 32;
 const SWEEP_ROWS = 128;
@@ -80,7 +81,10 @@ export class Database {
     return this.#guard(() => this.#writeWhenFull(run, now));
   }
 
-  /** Retries as soon as the deleted rows make room. Later writes delete the rest. */
+  /**
+   * Deletes expired rows in rounds and tries the write after each round. Later writes delete the remaining expired
+   * rows.
+   */
   #writeWhenFull<T>(run: (now: number) => T, now: number): T {
     for (let step = 1; ; step++) {
       const removed = this.#transaction(() => this.#sweep(now));
@@ -149,7 +153,10 @@ export class Database {
     return code === undefined && this.#isClosed ? this.#closedFailure() : sqliteFailure(error, this.file);
   }
 
-  /** SQLite uses the same result code for a file at its size limit and for a full disk. */
+  /**
+   * SQLite uses the same result code for a file at its size limit and for a full disk. The size of the file decides
+   * which of the two is reported.
+   */
   #fullError(): StorageError {
     const { maxBytes } = this.#options;
     const used = this.#bytes();

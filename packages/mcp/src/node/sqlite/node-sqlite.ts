@@ -25,8 +25,8 @@ interface NodeSqlite {
 }
 
 /**
- * Returns the module. Throws a failure that names the required versions if this runtime, which may be Bun or Deno, does
- * not have it.
+ * Returns the module `node:sqlite`. If this runtime, which may be Bun or Deno, lacks the module, throws a failure that
+ * names the required versions.
  */
 export function nodeSqlite(): NodeSqlite {
   const { process: own } = globalThis as { process?: Partial<NodeJS.Process> };

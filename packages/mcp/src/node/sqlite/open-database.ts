@@ -9,7 +9,8 @@ export interface OpenOptions {
 }
 
 /**
- * Identifies files of this library, so that databases of other programs are not used by mistake. The letters "Prly".
+ * Identifies files of this library, so that databases of other programs are not used by mistake. The bytes are the
+ * letters "Prly".
  */
 const APPLICATION_ID = 0x50726c79;
 /** Size of a page, in bytes: SQLite's own default. */
@@ -25,14 +26,15 @@ const MAX_WAL_BYTES = 8 * 1024 * 1024;
  * file at the same time.
  */
 const MAX_MODE_ATTEMPTS = 50;
+/** Delay between two such attempts, in milliseconds. */
 const MODE_WAIT_MS = 10;
 
 /**
  * The schema, one step per version: version N of a file has the first N steps. Append only.
  *
  * Values are text, or a blob if the text contains U+0000, because some versions of Node truncate such text on reading.
- * `counter` has one row. It contains the last version, log id and message id, so that none repeats, and the highest id of
- * a deleted message (`lost`).
+ * `counter` has one row. It contains the last version, log id and message id, so that no number is used twice, and the
+ * highest id of a deleted message (`lost`).
  */
 const MIGRATIONS: readonly string[] = [
   `CREATE TABLE value (key TEXT NOT NULL UNIQUE, value BLOB NOT NULL, version INTEGER NOT NULL, expires INTEGER);
@@ -163,7 +165,7 @@ function migrate(database: SqlDatabase, file: string): void {
   }
 }
 
-/** Rolls back a failed transaction. Some failures have already ended it. */
+/** Rolls back a failed transaction. Some failures have already ended the transaction. */
 export function rollBack(database: SqlDatabase): void {
   try {
     database.exec("ROLLBACK");

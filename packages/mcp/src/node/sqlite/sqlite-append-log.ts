@@ -56,7 +56,8 @@ export class SqliteAppendLog implements AppendLog {
   read(name: string, afterId: number, limit: number): LogRead {
     const now = this.#database.now();
     const wanted = Math.min(Math.max(0, limit), MAX_PAGE);
-    // The result starts with the entry `afterId`, if it still exists: `afterId` is then a position in this stream.
+    // The rows begin with the entry `afterId` itself, if it still exists. Its presence proves that `afterId` is a
+    // position in this stream.
     const rows = this.#database.all(this.#statements.read, afterId, name, now, wanted + 2);
     const [first] = rows;
     if (first === undefined) return afterId === 0 ? { evicted: false, entries: [] } : EVICTED;
@@ -79,7 +80,7 @@ export class SqliteAppendLog implements AppendLog {
     });
   }
 
-  /** Returns the stream if it has not expired. Otherwise deletes it with its entries. */
+  /** Returns the stream if it exists and has not expired. Deletes an expired stream with its entries. */
   #find(name: string, now: number): Stream | undefined {
     const row = this.#statements.find.get(name);
     if (row === undefined) return undefined;

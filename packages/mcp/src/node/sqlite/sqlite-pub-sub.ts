@@ -18,6 +18,7 @@ const POLLS_UNTIL_IDLE = 200;
  */
 const RETENTION_MS = 30_000;
 const MAX_RETAINED_MESSAGES = 10_000;
+/** Maximum number of subscriptions in this process. Beyond it, `subscribe` throws. */
 const MAX_SUBSCRIPTIONS = 100_000;
 /** Maximum number of messages per read, and maximum number of reads in a row before other work gets a turn. */
 const PAGE_SIZE = 100;

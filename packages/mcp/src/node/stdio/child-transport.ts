@@ -128,12 +128,13 @@ class NoiseFilter implements Channel {
 }
 
 /**
- * Maximum number of lines that are reported one by one. Further lines are only counted, because a program that prints
- * without end would keep the process busy with faults.
+ * Maximum number of lines other than messages that are reported one by one. Further lines are only counted, because a
+ * program that prints without end would keep the process busy with faults.
  */
 const MAX_REPORTED_LINES = 1000;
 /**
- * Maximum number of lines without an answer. A program that prints more is not a server, so the connection is closed.
+ * Maximum number of lines other than messages before the first message. A program that prints more is not a server, so
+ * the connection is closed.
  */
 const MAX_LINES_BEFORE_ANSWER = 10_000;
 
@@ -141,7 +142,9 @@ function mayBeMessage(line: string): boolean {
   return /^\s*[{[]/.test(line);
 }
 
-/** Adds the printed line to an error, because it tells the author of the server more than the parser's message. */
+/**
+ * Adds the printed line to an error, because the line helps the author of the server more than the parser's message.
+ */
 function withLine(error: Error, line: string): McpError {
   const { kind, fix } = McpError.from(error);
   const printed = line.slice(0, MAX_SHOWN_LENGTH);
@@ -214,7 +217,7 @@ function childEnvironment(
   const result: Record<string, string> = {};
   for (const [name, value] of Object.entries(parent)) {
     if (value === undefined || (allowed !== undefined && !allowed.has(comparable(name)))) continue;
-    // An exported shell function is code that the child's shell would run.
+    // An exported shell function is code that the child's shell would run, so it is not inherited.
     if (value.startsWith("()")) continue;
     result[name] = value;
   }

@@ -18,7 +18,7 @@ export type LaunchFailure =
   | "stdout_closed"
   | "no_answer";
 
-/** How the end of a server process was detected. */
+/** How the failure of a server process was detected. */
 type HowNoticed = "exited" | "stdin_closed" | "stdout_closed" | "no_answer";
 
 /** The `data` of an `McpError` about a server process. */
@@ -27,7 +27,7 @@ export interface LaunchReportData {
   reason: LaunchFailure;
   /** The command as configured. */
   command: string;
-  /** Resolved path of the command. Absent if it was not found. */
+  /** Resolved path of the command. Absent if the command was not found. */
   resolvedPath?: string;
   /** The configured working directory. Absent if none was set. */
   cwd?: string;
@@ -74,7 +74,7 @@ export class LaunchReport {
     this.#end = end;
   }
 
-  /** Creates the error for all pending requests. `what` is how the end was detected. */
+  /** Creates the error for all pending requests. `what` is how the failure was detected. */
   failure(what: HowNoticed, cause?: unknown): McpError {
     const data = this.#data(what);
     const kind: ErrorKind = this.answered ? "connection_closed" : "connect_failed";

@@ -14,7 +14,9 @@ export interface StdioOptions {
   command: string;
   /** Arguments of the program. They are passed unchanged, without a shell. Default: none. */
   args?: readonly string[] | undefined;
-  /** Environment variables for the server, in addition to the few that every child inherits. Default: none. */
+  /**
+   * Environment variables for the server, in addition to the few variables that every child inherits. Default: none.
+   */
   env?: Readonly<Record<string, string>> | undefined;
   /** Names of further variables to inherit, or `true` for the whole environment. Default: none. */
   inheritEnv?: boolean | readonly string[] | undefined;
@@ -60,7 +62,8 @@ const NAMED = new RegExp(`^(-{0,2}${SECRET_NAME}\\s*[:=]\\s*).`, "is");
 const FLAG = new RegExp(`^-{1,2}${SECRET_NAME}$`, "i");
 
 /**
- * Maximum length of a displayed argument. Longer ones are programs or data, which do not help to identify the server.
+ * Maximum length of a displayed argument. Longer arguments are shortened: they are programs or data, which do not help
+ * to identify the server.
  */
 const MAX_SHOWN = 120;
 

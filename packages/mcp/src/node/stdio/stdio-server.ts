@@ -56,7 +56,7 @@ export async function serveStdio(server: Servable, options: ServeStdioOptions = 
     if (exits) exitSoon(platform);
   });
   if (exit && endpoint.endsObjects === true) {
-    // The server ends even if the program handles the signal, because a process without its pipe has no client.
+    // A signal ends the server even if the program handles the signal. In that case the program decides when to exit.
     const end = (handled: boolean) => {
       if (handled) exits = false;
       return served.close().then(() => closed);
@@ -86,7 +86,8 @@ function watchParent(platform: Platform, gone: () => void): () => void {
 }
 
 function isGone(parent: number): boolean {
-  // On POSIX an orphan gets another parent. On Windows it has the id of the dead parent, so check that process.
+  // On POSIX an orphan gets another parent. On Windows `ppid` stays the id of the dead parent, so check whether that
+  // process exists.
   if (process.platform !== "win32") return process.ppid !== parent;
   try {
     process.kill(parent, 0);
