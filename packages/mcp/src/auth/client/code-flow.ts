@@ -40,8 +40,8 @@ export interface IssuedToken {
 type RedirectLogin = Extract<Login, { kind: "redirect" }>;
 
 /**
- * Logs the user in by a redirect, using an authorization code with PKCE. Compares the issuer in the response, character
- * for character, before it reads the code or an error.
+ * Logs the user in by a redirect, using an authorization code with PKCE. Compares the issuer in the response with that
+ * of `server`, character for character, before it reads the code or an error.
  *
  * Spec: Authorization, "Authorization Code Protection" and "Mix-Up Attack Protection",
  * https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization
@@ -70,7 +70,7 @@ export async function loginByCode(
       code_challenge_method: "S256",
       resource,
       ...(scopes.length === 0 ? {} : { scope: scopes.join(" ") }),
-      // OpenID Connect issues a refresh token only if the user consents in the same step.
+      // OpenID Connect providers may ignore `offline_access` unless the request demands the user's consent.
       ...(scopes.includes("offline_access") ? { prompt: "consent" } : {}),
     });
     signal.throwIfAborted();
@@ -93,7 +93,8 @@ export async function loginByCode(
 const MAX_LOGIN_MS = 3_600_000;
 
 /**
- * Rejects when the user exceeds the time limit or the login is aborted, because `work` itself may ignore the abort.
+ * Settles like `work`, but rejects when the time limit passes or the login is aborted, because `work` may ignore the
+ * abort.
  */
 function withTimeout<T>(ms: number, work: () => Promise<T>, { platform, steps, signal }: LoginContext): Promise<T> {
   return new Promise((resolve, reject) => {

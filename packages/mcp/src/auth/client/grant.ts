@@ -57,7 +57,7 @@ export function workloadIdentity({ client, assertion }: WorkloadIdentityOptions)
     client,
     grantType: JWT_BEARER,
     parameters: async () => ({
-      // Remove the line break at the end of a token file, as in Kubernetes.
+      // A token read from a file that Kubernetes mounts may end with a line break.
       assertion: (typeof assertion === "string" ? assertion : await hookResult("assertion", assertion)).trim(),
     }),
   };
@@ -75,7 +75,10 @@ export interface EnterpriseManagedOptions {
 
 const TOKEN_EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange";
 const ID_JAG = "urn:ietf:params:oauth:token-type:id-jag";
-/** RFC 8693, 2.2.1: the `token_type` of a token that is not an access token, in the lower case of `oauth4webapi`. */
+/**
+ * RFC 8693, 2.2.1: the `token_type` of a token that is not an access token, in lower case because `oauth4webapi`
+ * lowercases it.
+ */
 const NOT_APPLICABLE = "n_a";
 
 /**
@@ -106,8 +109,8 @@ export function enterpriseManaged({ client, identityProvider, idToken }: Enterpr
         },
         [NOT_APPLICABLE],
       );
-      // Any other token, such as an access token of the provider, must not be sent to the server's authorization
-      // server.
+      // Any other token, such as an access token of the provider, must not be sent to the authorization server of the
+      // MCP server.
       if (processed["issued_token_type"] !== ID_JAG || processed.token_type !== NOT_APPLICABLE) {
         throw new oauth.OperationProcessingError(
           `${provider.issuer} answered the token exchange with a token that is not an ID-JAG`,

@@ -7,9 +7,9 @@ import { peerText, requestOptions } from "./token-request.js";
 import { locked, type TokenStore } from "./token-store.js";
 
 /**
- * Restricts each client to one issuer: to its `issuer` option, or else, if it has a secret, to the issuer that it was
- * first used with. The token store records that issuer. The binding remains if the secret changes, and it follows a
- * changed `issuer` option.
+ * Restricts clients to one issuer. A client with an `issuer` option is restricted to that issuer. A client with a
+ * secret but without that option is bound to the issuer that it was first used with, and the token store records that
+ * issuer. The binding remains if the secret changes, and it follows a changed `issuer` option.
  *
  * Spec: Authorization, "Authorization Server Binding",
  * https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization/client-registration#authorization-server-binding
@@ -26,8 +26,8 @@ export class IssuerBindings {
   }
 
   /**
-   * Returns the only issuer that this client may be sent to. Binds a client with a `secret` to `issuer` if it has no
-   * binding yet.
+   * Returns the only issuer that this client may be sent to. If `secret` is true and the client has no binding yet,
+   * binds the client to `issuer`.
    */
   async issuerOf(client: OAuthClient, issuer: string, secret: boolean): Promise<string> {
     const named = client.issuer;
@@ -39,7 +39,7 @@ export class IssuerBindings {
     const bind = async () => {
       const before = await this.#store.get(key);
       if (!isSettled(before)) await this.#store.set(key, issuer);
-      // Without a lock in the store, another process may have written first.
+      // Without a lock in the store, another process may have written first, so read the stored issuer again.
       return named ?? (await this.#store.get(key)) ?? issuer;
     };
     const found = this.#last.then(() => locked(this.#store, key, bind));

@@ -8,9 +8,9 @@ export interface OAuthClient {
   /** The client's secret. Default: none, for a public client or one with a `privateKey`. */
   readonly clientSecret?: string | undefined;
   /**
-   * The issuer that the client is registered with. The client is never used with another issuer. Default: the issuer
-   * that the MCP server names. A client with a secret is then bound to the first issuer that it is used with, which the
-   * token store records.
+   * The issuer that the client is registered with. The client's credentials are never sent to another issuer. Default:
+   * the issuer that the MCP server names. A client with a secret is then bound to the first issuer that receives the
+   * secret. The token store records that issuer.
    */
   readonly issuer?: string | undefined;
   /** How the client authenticates at the token endpoint. Default: the strongest method that both sides support. */
@@ -30,7 +30,8 @@ function possibleMethods({ clientSecret, privateKey }: OAuthClient): ClientAuthM
 
 /**
  * Selects the method: the configured one, else the first that both sides support, else the first that the client has
- * credentials for. If the server lists no methods, RFC 8414 means Basic for a client with a secret.
+ * credentials for. If the server lists no methods, the default of RFC 8414 applies: `client_secret_basic` for a client
+ * with a secret.
  */
 function authMethodOf(client: OAuthClient, server: oauth.AuthorizationServer): ClientAuthMethod {
   const [first = "none", ...others] = possibleMethods(client);
@@ -45,7 +46,8 @@ export function clientAuthentication(client: OAuthClient, server: oauth.Authoriz
   if (method === "none") return oauth.None();
   if (method === "private_key_jwt") {
     if (client.privateKey === undefined) throw new TypeError("the method private_key_jwt needs `privateKey`");
-    // Servers disagree on whether the audience is the issuer or the token endpoint. RFC 7523bis requires the issuer.
+    // Servers disagree on whether the audience is the issuer or the token endpoint. RFC 7523bis requires the issuer,
+    // which `oauth4webapi` uses.
     return oauth.PrivateKeyJwt(client.privateKey);
   }
   if (client.clientSecret === undefined) throw new TypeError(`the method ${method} needs \`clientSecret\``);
@@ -55,8 +57,8 @@ export function clientAuthentication(client: OAuthClient, server: oauth.Authoriz
 }
 
 /**
- * Form-encodes id and secret as in RFC 6749, 2.3.1. `oauth4webapi` also escapes characters such as `-`, and servers
- * that do not decode the header then see another client.
+ * Form-encodes id and secret as in RFC 6749, 2.3.1. Replaces the function of `oauth4webapi`, which also escapes
+ * characters such as `-`. Servers that do not decode the header would then see another client.
  */
 function basicAuthentication(secret: string): oauth.ClientAuth {
   return (_server, { client_id: id }, _body, headers) => {

@@ -149,7 +149,7 @@ export class OAuthSession {
     await this.#renewal.join(waiter);
   }
 
-  /** Removes a cancelled request from the waiting ones. */
+  /** Removes a cancelled request from the requests that wait for the renewal. */
   leave(waiter: TokenWaiter, reason: Error): void {
     this.#renewal?.leave(waiter, reason);
   }
@@ -280,7 +280,7 @@ export class OAuthSession {
       platform: this.#platform,
       dpop: this.#dpop,
       identities: this.#identities,
-      // Step-up: the token that lacks a scope.
+      // For a step-up, this is the token that lacks a scope.
       held: refused.status === 403 ? this.#record : undefined,
       steps,
       signal: renewal.signal,
@@ -315,8 +315,8 @@ export class OAuthSession {
     };
     this.#record = record;
     this.#isUnsaved = true;
-    // Save before use: a crash must not lose the only copy of a refresh token. A failing store is reported, and the
-    // token stays in memory.
+    // Save before use: a crash must not lose the only copy of a refresh token. If the store fails, the request fails,
+    // but the token stays in memory for later requests.
     await this.#tokens.save(record);
     this.#isUnsaved = false;
   }

@@ -44,7 +44,7 @@ export interface OAuthOptions {
   chooseServer?: ((issuers: readonly string[]) => string | undefined) | undefined;
   /** Stores registrations and tokens. Default: the memory of this process. */
   store?: TokenStore | undefined;
-  /** Scopes for the first token if the server's challenge names none. Default: those that the server lists. */
+  /** Scopes to request if the server's challenge names none. Default: those that the server lists. */
   scopes?: readonly string[] | undefined;
   /**
    * Scopes that every token is requested with, in addition to those that the server names. A stored token that lacks
@@ -59,8 +59,8 @@ export interface OAuthOptions {
   /** Binds tokens to a key (DPoP): always, never, or if the server requests it. Default: `"auto"`. */
   dpop?: boolean | "auto" | undefined;
   /**
-   * Allows authorization servers at private and loopback addresses. Default: false, which allows them only if the
-   * server's own address is of the same kind.
+   * Allows authorization servers at private, link-local and loopback addresses. Default: false, which allows such an
+   * address only if the MCP server's own address is of the same kind.
    */
   allowPrivateNetwork?: boolean | undefined;
 }
@@ -197,8 +197,8 @@ const MAX_STEP_UPS = 2;
 const MAX_NONCES = 2;
 
 /**
- * Sends requests with the token of a session, and again after a challenge. A request with 401 or 403 was refused and
- * did not run, so sending it again is safe.
+ * Sends requests with the token of a session, and again after a challenge. The server did not run a request that it
+ * answered with 401 or 403, so sending it again is safe.
  *
  * Requests to another origin carry no token, so that a redirect cannot leak it.
  */

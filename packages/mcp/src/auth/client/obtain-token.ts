@@ -32,7 +32,7 @@ interface ScopeNeed {
   readonly status: 401 | 403;
   readonly challenge: Challenge | undefined;
   readonly found: DiscoveryResult;
-  /** The token that lacks a scope. */
+  /** The current token, if the issuer found by discovery issued it. On a 403, its scopes are requested again. */
   readonly held: TokenRecord | undefined;
 }
 
@@ -59,8 +59,8 @@ export function lacksRequired({ scopes }: TokenRecord, { requiredScopes }: OAuth
 }
 
 /**
- * Creates the error for a client without `login` and `grant`. The client has no token, or `held` lacks some of
- * `scopes`.
+ * Creates the error for a client without `login` and `grant`. It states that a login is required or, if `held` is set,
+ * which of `scopes` the token lacks.
  */
 function loginNeeded(url: string, scopes: readonly string[], held: TokenRecord | undefined, steps: Steps): McpError {
   const fix = "Pass `login` or `grant` to `oauth`.";
@@ -117,8 +117,8 @@ async function obtainByGrant(
 ): Promise<IssuedToken> {
   const { client, grantType } = grant;
   const { server, resource } = found;
-  // A private key signs an assertion for one issuer. Secrets and assertions from elsewhere are valid wherever they are
-  // sent, so they need a binding.
+  // A private key signs assertions that only one issuer accepts. A secret, or an assertion that another party issued,
+  // could be misused by any issuer that receives it, so the client must be bound to one issuer.
   const secret = client.clientSecret !== undefined || grantType !== "client_credentials";
   await bindings.require(client, server.issuer, { secret, steps });
   const isKnown = (error: unknown) => tokenFailure(error) !== undefined;
@@ -142,8 +142,8 @@ async function withSteps(
   const failure = tokenFailure(error);
   // If the registration was deleted on the server, the next attempt must register again.
   if (failure?.code === "invalid_client") await identities.forget(server.issuer);
-  // Any other failure happened on the way to the token endpoint. The error names this endpoint, so that it does not
-  // look like a failure of the MCP server.
+  // If `failure` is undefined, the token endpoint was not reached. The step names this endpoint, so that the error does
+  // not look like a failure of the MCP server.
   steps.note("token request", failure?.text ?? peerText(errorMessage(error)), server.token_endpoint);
   const fix =
     failure === undefined

@@ -18,8 +18,8 @@ const MAX_HOLD_MS = 3_600_000;
 const GRACE_MS = 2_000;
 
 /**
- * One attempt to get a token, shared by all requests that wait for one. It is aborted when the last waiting request
- * leaves.
+ * One attempt to get a token, shared by all requests that wait for it. The attempt is aborted when the last waiting
+ * request leaves.
  */
 export class Renewal {
   /**

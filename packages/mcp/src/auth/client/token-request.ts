@@ -93,7 +93,7 @@ export async function requestToken(
   parameters: Readonly<Record<string, string>>,
 ): Promise<GrantedToken> {
   const granted = await postTokenRequest(context, grantType, parameters);
-  // The token becomes part of a header, so other characters are refused.
+  // The token becomes part of a header, so a token with characters that a header cannot carry is refused.
   if (!HEADER_TOKEN.test(granted.access_token)) {
     throw new oauth.OperationProcessingError("the access token contains invalid characters");
   }
@@ -108,7 +108,7 @@ export async function requestToken(
 
 /**
  * Removes members that `oauth4webapi` rejects: null values and an empty refresh token, which providers send for missing
- * values, and the `ignored` ones. RFC 6749, 5.1: a client ignores members that it does not use.
+ * values, and the members named in `ignored`. RFC 6749, 5.1: a client ignores members that it does not use.
  */
 async function withoutMembers(response: Response, ignored: readonly string[] = []): Promise<Response> {
   if (response.status !== 200) return response;
@@ -136,7 +136,7 @@ const MIN_SECRET_LENGTH = 8;
 export function withoutSecrets(error: unknown, sent: readonly string[]): unknown {
   if (!(error instanceof oauth.ResponseBodyError)) return error;
   const secrets = sent.filter(({ length }) => length >= MIN_SECRET_LENGTH).flatMap((one) => [one, formEncoded(one)]);
-  // Longer ones first: the encoded form of a secret may begin with the secret.
+  // Replace longer values first: the encoded form of a secret may begin with the secret, and its end would remain.
   for (const secret of secrets.sort((a, b) => b.length - a.length)) {
     error.error = error.error.replaceAll(secret, "…");
     const { error_description: text } = error;
@@ -280,7 +280,7 @@ export function tokenFailure(error: unknown): TokenFailure | undefined {
     return { code, text: peerText(typeof description === "string" ? `${code}: ${description}` : code) };
   }
   if (error instanceof oauth.WWWAuthenticateChallengeError) {
-    // RFC 6749, 5.2: the response to an unknown client, or to one that failed to authenticate.
+    // RFC 6749, 5.2: the server answers 401 if the client is unknown or failed to authenticate.
     const code = error.status === 401 ? "invalid_client" : undefined;
     return { code, text: `HTTP ${error.status}${code === undefined ? "" : `, which means ${code}`}` };
   }
@@ -288,7 +288,10 @@ export function tokenFailure(error: unknown): TokenFailure | undefined {
   return isOther ? { code: undefined, text: peerText(error.message) } : undefined;
 }
 
-/** Codes of responses that do not come from the authorization server but from something in front of it. */
+/**
+ * Error codes for responses that `oauth4webapi` cannot read. They usually come from a proxy in front of the
+ * authorization server.
+ */
 const UNREADABLE_RESPONSE_CODES: ReadonlySet<string | undefined> = new Set([
   oauth.RESPONSE_IS_NOT_CONFORM,
   oauth.RESPONSE_IS_NOT_JSON,

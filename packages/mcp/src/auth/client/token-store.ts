@@ -11,8 +11,8 @@ export interface TokenStore {
   /** Returns the value of a key, or undefined if there is none. */
   get(key: string): MaybePromise<string | undefined>;
   /**
-   * Stores a value. Resolves when the value would survive a crash, because the refresh token that it replaces is
-   * already spent.
+   * Stores a value. Must not resolve before the value would survive a crash, because the refresh token that it replaces
+   * is already spent.
    */
   set(key: string, value: string): MaybePromise<void>;
   /** Deletes a value. Does nothing if the key has none. */

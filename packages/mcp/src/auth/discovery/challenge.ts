@@ -68,8 +68,9 @@ function readParams(text: Reader, params: Map<string, string>): void {
 }
 
 /**
- * Returns the first DPoP challenge, or else the first Bearer challenge, because DPoP is stronger. Adds parameters that
- * only the other DPoP and Bearer challenges have, such as the address of the metadata (RFC 9728, 5.1).
+ * Returns the first DPoP challenge or, if there is none, the first Bearer challenge. DPoP is preferred because it is
+ * stronger. Adds parameters that only the other DPoP and Bearer challenges have, such as the address of the metadata
+ * (RFC 9728, 5.1).
  */
 export function oauthChallenge(header: string | undefined): Challenge | undefined {
   const all = header === undefined ? [] : parseChallenges(header);

@@ -57,15 +57,15 @@ const MAX_TRUSTED = 900;
 const [MAX_READS, MAX_READS_PER_HOST] = [64, 4];
 /**
  * Maximum number of concurrent reads for clients that users have logged in with, in addition to the reads for
- * strangers.
+ * strangers. `MAX_READS_PER_HOST` applies to these reads, too, and is counted separately.
  */
 const MAX_TRUSTED_READS = 16;
 const MINUTE = 60_000;
 const FRESH_MS = 10 * MINUTE;
 const MAX_FRESH_MS = 24 * 60 * MINUTE;
 /**
- * Time for which an expired document is used if it cannot be read again, so that neither an outage nor a flood locks
- * out its users at once.
+ * Time for which an expired document is used if it cannot be read again, so that neither an outage nor a flood of
+ * requests locks out its users at once.
  */
 const STALE_MS = 24 * 60 * MINUTE;
 const UNREADABLE = "The document that describes the application cannot be read.";

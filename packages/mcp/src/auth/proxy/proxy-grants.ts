@@ -47,9 +47,9 @@ const TOPIC = "oauth revoked";
 const RETRY_MS = 5_000;
 
 /**
- * Publishes the deletion of stored keys, and notifies the connections on every node that depend on them. Subscribes
- * when the first connection starts to watch. Checks each key in the storage after the subscription starts and after
- * each interruption, so that no deletion is missed. Stores only the keys of open connections.
+ * Publishes the deletion of stored keys, and notifies the connections that depend on these keys, on every node.
+ * Subscribes when the first connection starts to watch. Checks each key in the storage after the subscription starts
+ * and after each interruption, so that no deletion is missed. Holds only the keys of open connections in memory.
  */
 export class Revocations {
   readonly #storage: Storage;
@@ -159,8 +159,8 @@ interface ProxyCode {
 
 const CODE_MS = 60_000;
 /**
- * Maximum number of attempts to change a grant. Conflicts are rare, because only refreshes by the client and calls to
- * the provider change a grant.
+ * Maximum number of attempts to change a grant. After the last one, `change` returns undefined. Conflicts are rare,
+ * because only refreshes by the client and calls to the provider change a grant.
  */
 const MAX_TRIES = 10;
 
@@ -231,7 +231,7 @@ export class ProxyGrants {
     return undefined;
   }
 
-  /** Deletes a grant and notifies every node, which closes the connections that depend on it. */
+  /** Deletes a grant and notifies every node, so that each node closes the connections that depend on the grant. */
   async revoke(id: string): Promise<void> {
     const key = this.key("grant", id);
     await this.#kv.delete(key);

@@ -224,6 +224,7 @@ export class ProxyLogin {
     const pairs = (request.header("cookie") ?? "").split(";").map((pair) => pair.trim());
     const own = pairs.filter((pair) => pair.startsWith(name));
     // If there are two cookies of this name, another party has set one of them, on another path or a parent domain.
+    // Neither is then accepted.
     return own.length === 1 && this.#options.grants.digest(own[0]?.slice(name.length) ?? "") === browser;
   }
 }

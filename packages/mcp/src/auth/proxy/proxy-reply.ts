@@ -76,7 +76,7 @@ export function consentPage(asked: ConsentRequest): string {
   const { service, clientName, document, redirectUri, scopes, action, request } = asked;
   const list = scopes.map((scope) => `<li>${escapeHtml(scope)}</li>`).join("");
   const { host, protocol } = new URL(redirectUri);
-  // An address with the scheme of an application may have no host.
+  // An address with the scheme of an application may have no host, so the page shows the scheme.
   const target = /^https?:$/.test(protocol) ? host : protocol;
   const name = clientName === "" ? "An application without a name" : clientName;
   return `<!doctype html>

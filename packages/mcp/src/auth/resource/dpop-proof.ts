@@ -184,8 +184,8 @@ export class TooManyProofs extends Error {
  * Its oldest proof is evicted for the proof of another key, as long as it has more than `MIN_SHARE` proofs. If no key
  * has more than `MIN_SHARE`, new proofs are refused until stored ones expire.
  *
- * To make a key with few proofs wait, an attacker needs very many keys, each with a token. The proofs of a key with few
- * proofs are never evicted, so an attacker cannot replay them.
+ * To make a key with fewer than `MIN_SHARE` proofs wait, an attacker needs very many keys, each with a token. The proofs
+ * of such a key are never evicted, so an attacker cannot replay them.
  */
 export class SeenProofs {
   readonly #platform: Platform;

@@ -41,7 +41,8 @@ export function introspectionVerifier(rules: IntrospectionRules): (token: string
     try {
       return await introspect(rules, token);
     } catch (error) {
-      // Not stored for a token that is not yet valid, because it may become valid before `REFUSED_MS` ends.
+      // Do not store the refusal of a token that is not yet valid, because the token may become valid before
+      // `REFUSED_MS` ends.
       if (error instanceof InvalidToken && error.reason !== "not_yet_valid") {
         refused.set(digest, { until: platform.monotonic() + REFUSED_MS, error });
       }

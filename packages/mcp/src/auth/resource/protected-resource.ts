@@ -346,8 +346,8 @@ function presentedToken(credentials: string): PresentedToken | undefined {
 
 const MAX_TOKENS = 10_000;
 /**
- * Maximum number of the newest entries that are also stored by their credentials. A digest costs as much as a short
- * call, and these entries are found without one.
+ * Maximum number of recent entries that are also stored by the credentials themselves, so that they are found without a
+ * digest. Computing a digest takes as long as a short call.
  */
 const MAX_RECENT = 256;
 /** Maximum age of an entry, and so the longest time for which a revoked token is still accepted. */
@@ -363,7 +363,7 @@ interface CacheEntry extends KnownToken {
   readonly until: number;
 }
 
-/** Caches verified credentials for a short time, by their digest. The newest ones are also stored in plain text. */
+/** Caches verified credentials for a short time, by their digest. Recent ones are also stored in plain text. */
 class TokenCache {
   readonly #platform: Platform;
   readonly #entries = new BoundedMap<string, CacheEntry>(MAX_TOKENS);

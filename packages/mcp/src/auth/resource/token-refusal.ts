@@ -36,7 +36,7 @@ export interface TokenRefusal {
   readonly remoteAddress?: string | undefined;
 }
 
-/** The cause of a refusal, as known where the request is refused. */
+/** The cause of a refusal, without the details of the request and the token, which `report` adds. */
 export interface RefusalCause extends InvalidTokenDetails {
   readonly reason: TokenRefusalReason;
   readonly message: string;
@@ -61,7 +61,10 @@ const FIXES: Partial<Record<TokenRefusalReason, string>> = {
   missing_scope: "Configure the issuer to grant the scopes, or change `scopes`.",
 };
 
-/** Reports refused requests to the operator: to `onRefused`, or else, for callers on this machine, as log lines. */
+/**
+ * Reports refused requests to `onRefused`. Without `onRefused`, logs a line, but only if the refused caller is on this
+ * machine.
+ */
 export class RefusalReports {
   readonly #platform: Platform;
   readonly #isLocal: boolean;
@@ -148,8 +151,8 @@ function shownText(value: unknown): string | undefined {
 }
 
 /**
- * Undefined for values that JSON cannot represent: claims nested too deeply, or a bigint or cycle from a custom
- * `verify`.
+ * Returns the value as JSON. Undefined for values that JSON cannot represent: claims nested too deeply, or a bigint or
+ * cycle from a custom `verify`.
  */
 function jsonText(value: unknown): string | undefined {
   try {

@@ -3,8 +3,8 @@ export interface UrlPolicy {
   /** Returns the reason why a URL must not be used, as the end of a sentence. Undefined if the URL is allowed. */
   problemOf(url: string): string | undefined;
   /**
-   * True if a URL is on the origin of the MCP server. Its IP addresses are not checked, because the program chose this
-   * server.
+   * True if a URL is on the origin of the MCP server. The IP addresses of that origin are not checked, because the
+   * program chose this server.
    */
   isServer(url: string): boolean;
   /** True if a connection to an IP address is allowed. Called with each address that a host name resolves to. */
@@ -28,7 +28,8 @@ const UNESCAPED = /[^\x21-\x7e]/;
 
 /**
  * Creates a policy that allows `https` everywhere and `http` only on this machine. It rejects addresses that are not on
- * the public internet, unless the MCP server has an address of the same class or `allowPrivateNetwork` is set.
+ * the public internet, unless the MCP server has an address of the same class or `allowPrivateNetwork` is set. It
+ * always rejects reserved addresses.
  */
 export function urlPolicy({ server, allowPrivateNetwork = false }: UrlPolicyOptions): UrlPolicy {
   const own = URL.canParse(server) ? addressClass(new URL(server).hostname) : undefined;
