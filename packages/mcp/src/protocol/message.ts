@@ -14,8 +14,8 @@ export type ProgressToken = string | number;
 export type Cursor = string;
 
 /**
- * The `_meta` of a request. The `io.modelcontextprotocol/` members exist from 2026-07-28 on. The first two are required
- * in that revision.
+ * The `_meta` of a request. The `io.modelcontextprotocol/` members exist from 2026-07-28 on, where `protocolVersion`
+ * and `clientCapabilities` are required.
  */
 export interface RequestMetaObject extends MetaObject {
   /** The revision in which the request is written. Over HTTP it equals the `MCP-Protocol-Version` header. */
@@ -100,7 +100,7 @@ export function withoutNextCursor(page: Readonly<Record<string, unknown>>): Reco
   return rest;
 }
 
-/** The page with the cursor of the next one. Returns the same page if the cursor is undefined. */
+/** The page with the cursor of the next page. Returns the same page if the cursor is undefined. */
 export function withNextCursor<T extends object>(page: T, cursor: Cursor | undefined): T & { nextCursor?: Cursor } {
   return cursor === undefined ? page : { ...page, nextCursor: cursor };
 }

@@ -17,7 +17,7 @@ export interface MethodRow {
   embeddedFrom?: Revision;
   /** The receiver's capability that the method requires, as a path such as `resources.subscribe`. */
   capability?: string;
-  /** The parameter that names the tool, prompt or resource. The `Mcp-Name` header repeats it. */
+  /** The parameter that names the tool, prompt, resource or task. The `Mcp-Name` header repeats its value. */
   nameField?: string;
   /** True if the handler may send questions to the client before it answers. */
   mayAsk?: boolean;
@@ -111,7 +111,10 @@ export class MethodTable {
     return this.#rows.get(method);
   }
 
-  /** The row of a method that is a separate message in this revision. */
+  /**
+   * The row of a method that is a separate message in this revision. Undefined if the revision lacks the method or has
+   * it only inside an `input_required` result.
+   */
   at(method: string, revision: Revision): MethodRow | undefined {
     const row = this.#rows.get(method);
     if (row === undefined || !isWithin(revision, row.first, row.last)) return undefined;

@@ -23,7 +23,9 @@ export interface RevisionFeatures {
   toolAnnotations: boolean;
   /** True if listed items have `title`, and annotations have `lastModified`. */
   title: boolean;
-  /** True if listed items and implementations have `icons`. */
+  /**
+   * True if listed items and implementations have `icons`, and implementations have `description` and `websiteUrl`.
+   */
   icons: boolean;
   /** The type of structured content: none, objects only, or any JSON value. */
   structuredContent: "none" | "object" | "any";
@@ -41,7 +43,7 @@ export interface RevisionFeatures {
   versionHeader: boolean;
   /** True if an SSE stream may begin with an empty event that carries an id. */
   primingEvent: boolean;
-  /** True if HTTP requests repeat annotated arguments in `Mcp-Param-*` headers. */
+  /** True if HTTP requests repeat in `Mcp-Param-*` headers the arguments that the tool's schema maps to headers. */
   paramHeaders: boolean;
   /** True if results state how long they may be cached. */
   cacheHints: boolean;

@@ -39,7 +39,7 @@ import {
 export interface CheckedResult<R> {
   /** The usable part of the result. Undefined if the result is unusable. */
   result: R | undefined;
-  /** The reasons for dropped members. A strict caller rejects a result that has any. */
+  /** The reasons for dropped members. A strict caller rejects a result that has any problems. */
   problems: string[];
 }
 
@@ -52,7 +52,10 @@ export interface CheckedList<R, T> extends CheckedResult<R> {
 const cacheHints = { ttlMs: aNumber, cacheScope: oneOf("public", "private") } as const;
 const described = { title: aString, description: aString, icons: someIcons, _meta: anObject } as const;
 
-/** Accepts a schema without `type`, because many servers omit it. Only "object" is allowed, so `readTool` adds it. */
+/**
+ * Accepts a schema without `type`, because many servers omit it. Only the type "object" is allowed, so `readTool` adds
+ * a missing type.
+ */
 const anObjectSchema: Test = {
   expected: 'a JSON Schema of type "object"',
   passes: (value) => isObject(value) && (value.type === "object" || value.type === undefined),
