@@ -57,6 +57,9 @@ export interface ServeWebSocketOptions
 
 const OPTIONS =
   "auth authenticate authenticateMs allowUnauthenticated publicUrl allowedHosts allowedOrigins maxInFlight maxFaults onFault maxQueuedMessages maxQueuedBytes port host path maxConnections maxMessageBytes pingEveryMs platform";
+/**
+ * Maximum length of a connection's output queue, in UTF-16 units. Beyond it, the server stops reading from the client.
+ */
 const HOLD_INPUT_ABOVE = 1024 * 1024;
 const network: NetworkInfo = { transport: "tcp", protocol: "websocket" };
 

@@ -6,13 +6,16 @@ import type { LaunchReport } from "./launch-report.js";
 const TERM_AFTER_MS = 1500;
 const KILL_AFTER_MS = 3000;
 const GIVE_UP_AFTER_MS = 3500;
-/** Time between SIGTERM and SIGKILL for orphaned grandchildren. Shorter, because the child has already exited. */
+/**
+ * Time between SIGTERM and SIGKILL for orphaned grandchildren, in milliseconds. Shorter, because the child has already
+ * exited.
+ */
 const KILL_TREE_AFTER_MS = 300;
 /** Time without output after the exit of the process, after which stdout counts as closed, in milliseconds. */
 const SILENCE_MS = 15;
 /**
  * Time that a child which no longer reads may take to exit before it counts as running, in milliseconds. Longer than a
- * busy machine takes to report an exit, because the error must then describe the exit.
+ * busy machine takes to report an exit, so that the error describes the exit if there is one.
  */
 const EXIT_AFTER_INPUT_MS = 2_000;
 /**
