@@ -46,7 +46,7 @@ export function assemble(
   forwarder?: QuestionForwarder,
 ): ClientCore {
   const cache = options.cache === false ? undefined : new CachedCalls(route.key, options.cache ?? {});
-  // The connection emits its events to components that are created after it.
+  // Assigned later: the connection emits events to components that are created after it.
   let core: ClientCore;
   const events = eventsFor(() => core);
   const extensions = new ClientExtensions();

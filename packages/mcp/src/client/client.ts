@@ -264,7 +264,7 @@ export class Client<T = LooseTools, P = LoosePrompts> {
   /**
    * Subscribes to changes of resources, by URI, or of lists. Resolves when the server has accepted the subscription.
    * Iterate the result to receive the changes. The client renews the subscription after a lost connection. Rejects with
-   * kind `capability_missing` if the server announces none of these changes.
+   * kind `capability_missing` if the server supports none of the requested subscriptions.
    */
   subscribe(target: string | readonly string[] | SubscriptionTarget, options?: CallOptions): Promise<Subscription> {
     return this.#core.subscriptions.add(target, options);

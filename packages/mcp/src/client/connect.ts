@@ -12,7 +12,7 @@ export interface LocalServer {
   endpoint(): Endpoint;
 }
 
-/** The names of `T` as one object type, or `Loose` if `T` has no names. */
+/** The members of `T` as one object type, or `Loose` if `T` has no members. */
 type TypesOr<T, Loose> = [keyof T] extends [never] ? Loose : { [N in keyof T]: T[N] };
 
 /** The type of a client of this server: `ClientOf<typeof server>`. */
@@ -72,7 +72,7 @@ export async function connect(target: Target | LocalServer, options: ClientOptio
  */
 function withCaller(error: unknown, { stack = "" }: Error): unknown {
   if (!McpError.is(error)) return error;
-  // Skips the frame of `connect` itself. Engines with another stack format keep their stack unchanged.
+  // Skips the frame of `connect` itself. In engines with another stack format, the error remains unchanged.
   const frames = stack
     .split("\n")
     .filter((line) => /^\s+at /.test(line))

@@ -30,8 +30,8 @@ export async function openClient(target: Target | LocalServer, options: ClientOp
   try {
     return new Client<unknown>(await openClientCore(target, options, {}));
   } catch (error) {
-    // Marked, because a handler of a server may have connected, and the callers of that handler must not see addresses
-    // and commands.
+    // Mark the error: if a handler of a server called `connect`, the callers of that handler must not see the addresses
+    // and commands in the error.
     throw markConnectionError(error);
   }
 }

@@ -26,7 +26,7 @@ import { type ClientOptions, DEFAULT_TIMEOUTS, type QuestionContext } from "../c
 
 /** Answers a server's questions in place of the application, for a client that forwards the calls of other clients. */
 export interface QuestionForwarder {
-  /** The capabilities to declare, beside extensions. */
+  /** The capabilities to declare, in addition to those of extensions. */
   capabilities(revision: Revision): ClientCapabilities;
   /**
    * Returns the bare result for a well-formed question. `about` is the related request, if the transport knows it.
@@ -113,8 +113,8 @@ export class Answerer {
   }
 
   /**
-   * Returns the bare result for a question that passed `check`. Throws an `McpError` if there is none. The signal of
-   * `unwanted` informs the application when the answer is no longer wanted.
+   * Returns the bare result for a question that passed `check`. Throws an `McpError` if there is no answer. The signal
+   * of `unwanted` informs the application when the answer is no longer wanted.
    */
   async answer(
     question: Question,

@@ -38,7 +38,10 @@ type Result = Record<string, unknown>;
 
 const NO_OPTIONS: CallOptions = Object.freeze({});
 const NO_EXTRAS: CallExtras = Object.freeze({});
-/** Maximum number of abandoned requests that are stored, in case their results arrive later. */
+/**
+ * Maximum number of abandoned requests that are stored, in case their results arrive later. Beyond that, the oldest is
+ * dropped, and its late result is ignored.
+ */
 const MAX_GIVEN_UP = 1000;
 
 /** A call that was abandoned while a request of it was in flight. */
@@ -97,7 +100,7 @@ export class Caller implements Requester {
         this.#prepare(method, changedParams, changedOptions, extras),
       );
     } catch (error) {
-      // For example an error of the application's `trace`.
+      // For example an unknown option, or a call on a client that is being closed.
       return rejected(error, method, params);
     }
   }
@@ -361,7 +364,7 @@ export class Caller implements Requester {
   }
 
   #saveToCache(call: PendingCall, result: Result, hinted: boolean): void {
-    // Results after questions, or from before a change, are valid for their caller only, so they are not cached.
+    // Do not cache results that depend on answers to questions, or that were requested before a change.
     if (this.#cache === undefined || call.rounds > 0 || call.generation !== this.#cache.generation) return;
     const now = this.#connection.platform.monotonic();
     this.#cache.save(call.out.method, call.out.params, result, now, hinted);
@@ -385,7 +388,8 @@ export class Caller implements Requester {
   }
 
   /**
-   * Lets an extension turn its result type into the complete result. The total deadline applies until it is lifted.
+   * Lets an extension turn its result type into the complete result. The total deadline applies until the extension
+   * lifts it.
    */
   async #complete(call: PendingCall, { type, result }: Outcome & { kind: "extension" }): Promise<Result> {
     const { out, options } = call;

@@ -9,11 +9,11 @@ export function failedIn(thrown: unknown, operation: Operation): McpError {
   const known = error.operation;
   if (known?.method === operation.method && known.target === operation.target) return error;
   if (known === undefined && Object.isExtensible(error)) {
-    // Safe: the member is written once, before the application sees the error.
+    // Safe: the readonly member is written only here, before the application sees the error.
     (error as { operation: Operation }).operation = operation;
     return error;
   }
-  // Read the stack only here, because reading it makes the engine format it.
+  // Access `stack` only on this path, because the first access makes the engine format it, which is slow.
   const { kind, message, fix, data, cause, code, remote, stack } = error;
   const copy = new McpError(kind, message, { fix, data, cause, code, remote, operation });
   if (stack !== undefined) copy.stack = stack;

@@ -5,8 +5,8 @@ import type { ClientConnection } from "../connection/connection.js";
 import type { PendingCall } from "./pending-call.js";
 
 /**
- * The longest pause before a request is sent again over a transport without a connection. Randomized, so that callers
- * spread out.
+ * The longest pause before a request is sent again over a transport without a connection. Randomized, so that not all
+ * requests are sent again at the same time.
  */
 const PAUSE_MS = 1000;
 

@@ -84,9 +84,9 @@ interface PacedList {
 
 /**
  * Limits the rate at which announced changes of lists are passed on, so that a server which announces a change with
- * every list request does not cause an endless loop. A change is always deferred to a later turn. Changes during a
- * pause count once. The pause grows while the server continues, so that fewer than 30 changes of one list are passed on
- * in any minute.
+ * every list request does not cause an endless loop. A change is always deferred to a later turn of the event loop.
+ * Changes during a pause count once. The pause grows while the server continues, so that fewer than 30 changes of one
+ * list are passed on in any minute.
  */
 export class ChangePace {
   readonly #platform: Pick<Platform, "monotonic" | "defer" | "timer">;

@@ -39,8 +39,8 @@ interface ListenRequest {
 const MAX_ATTEMPTS = 8;
 
 /**
- * Receives changes through `subscriptions/listen`. One stream serves all subscriptions, and a wider one replaces it
- * when needed.
+ * Receives changes through `subscriptions/listen`. One stream serves all subscriptions. A stream with a wider filter
+ * replaces it when needed.
  *
  * Spec: Subscriptions, "Opening a Stream", https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions#opening-a-stream
  */

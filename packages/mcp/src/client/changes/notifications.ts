@@ -30,7 +30,7 @@ const OWN_EVENTS: ReadonlySet<string> = new Set<Exclude<keyof ClientEvents, keyo
 
 /**
  * If a listener runs longer without a pause, the client warns, because the listener delays every message of the
- * connection. Garbage collection causes shorter delays.
+ * connection. The limit is longer than the delays that garbage collection causes.
  */
 const SLOW_LISTENER_MS = 50;
 

@@ -37,7 +37,8 @@ export class SessionSubscriptions implements ChangeSource {
       try {
         await this.#subscribe(uri, undefined, { recovering: true });
       } catch (error) {
-        // After a transient error the recovery starts over. Otherwise the subscriber would wait forever.
+        // Rethrow a transient error, so that the recovery starts over. Otherwise the subscriber would wait forever for
+        // changes.
         if (isTransient(error)) throw error;
         this.#caller.warn(`could not subscribe to ${uri} again: ${error instanceof Error ? error.message : error}`);
       }

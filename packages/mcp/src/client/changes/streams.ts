@@ -106,7 +106,8 @@ export type CallEvent<V = unknown> =
     };
 
 /**
- * Starts the call with the first iteration. Throws the error of a failed call. Leaving the loop cancels a running call.
+ * Yields the progress reports of a call, then its result. Starts the call with the first iteration. Throws the error of
+ * a failed call. Leaving the loop cancels a running call.
  */
 export async function* streamCall<V>(
   start: (options: CallOptions) => Promise<V>,

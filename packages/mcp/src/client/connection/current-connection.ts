@@ -13,7 +13,9 @@ import type { ClientOptions } from "../contract/options.js";
 export interface CurrentConnection extends Readonly<NegotiationResult> {
   readonly era: ClientEra;
   readonly transport: Transport;
-  /** The server in questions to the application: its reported name, or its address if it reports none. */
+  /**
+   * Identifies the server in questions to the application: by its reported name, or by its address if it reports none.
+   */
   readonly asker: Implementation;
   /** The paths of the capabilities that methods need and the server declared. */
   readonly offered: ReadonlySet<string>;

@@ -11,7 +11,8 @@ export interface ServerRoute {
   /** True if a lost connection may be reopened with `make`. */
   readonly repeatable: boolean;
   /**
-   * False if the owner of the connection replaces it when it is lost, so that it must not reopen itself. Default: true.
+   * False if the owner of the connection replaces a lost connection, so that the connection must not reopen itself.
+   * Default: true.
    */
   readonly reopens?: boolean;
   /** Identifies the server in caches: its full URL, or its command. Without it nothing about the server is cached. */
@@ -49,7 +50,8 @@ const MAX_TRIES = 4;
 /** Opens the first route that leads to a handshake. Rejects with the most informative error. */
 export async function openRoute(options: OpenRouteOptions): Promise<OpenedRoute> {
   let { route } = options;
-  // The route for reopening. It includes the probe even if this attempt skips it for a process that ended on the probe.
+  // The route for reopening. It includes the probe even if this attempt skips the probe because the process ended on
+  // it.
   let lasting = route;
   let first: unknown;
   for (let tries = 1; ; tries++) {

@@ -29,7 +29,7 @@ export class WaitHolds {
   }
 }
 
-/** Settles with the work or with the first bound that is reached. Does not stop the work; its owner has to. */
+/** Settles with the work or with the first bound that is reached. Does not stop the work: the caller must do that. */
 export function settleWithin<T>(
   platform: Platform,
   bounds: readonly WaitBound[],

@@ -41,13 +41,13 @@ export function throughClientMiddleware(
     stack,
     enter: (middleware, given, next) => {
       const result = middleware(given, ({ params: others = given.params, options: chosen = given.options } = {}) =>
-        // The method is unchanged, and middleware may change the parameters.
+        // Safe: the method is unchanged, and middleware may replace the parameters by any object.
         next({ method, params: others, options: chosen } as ClientCall),
       );
       // The returned object replaces the result, and the caller validates it as a result.
       return result as Promise<Record<string, unknown>>;
     },
-    // The parameters of every method are objects.
+    // Safe: the parameters of every method are objects.
     innermost: (given) => innermost(given.params as Params | undefined, given.options),
     canRetry: true,
   });

@@ -15,13 +15,13 @@ export interface RequestStarted {
   readonly requestId: Id;
   /** The id of the first request of the same call. */
   readonly callId: Id;
-  /** 1, or 2 if the request was sent again after a lost connection. */
+  /** 1, or 2 once the call was sent again after a failure, such as a lost connection. */
   readonly attempt: number;
   /** The negotiated revision. Undefined during the handshake. */
   readonly protocolVersion: string | undefined;
   /** The session id of the server, if any. Treat it as a secret: it may be enough to use the session. */
   readonly sessionId: string | undefined;
-  /** The network protocol and peer. Undefined in the same process, and for transports that do not report it. */
+  /** The network protocol and peer. Undefined for in-process connections, and if the transport does not report it. */
   readonly network: NetworkInfo | undefined;
   /** The trace context from the options of the call, if any. */
   readonly trace: TraceContext | undefined;
@@ -61,7 +61,7 @@ export interface AnswerStarted {
   readonly protocolVersion: string;
   /** The session id of the server, if any. Treat it as a secret: it may be enough to use the session. */
   readonly sessionId: string | undefined;
-  /** The network protocol and peer. Undefined in the same process, and for transports that do not report it. */
+  /** The network protocol and peer. Undefined for in-process connections, and if the transport does not report it. */
   readonly network: NetworkInfo | undefined;
   /** The trace context that the server sent with the request. Spans of the observer should be its children. */
   readonly trace: TraceContext | undefined;
@@ -96,7 +96,7 @@ export interface ConnectionChange extends StateChange {
   readonly target: string;
   /** The negotiated revision. Undefined before the first handshake. */
   readonly protocolVersion: string | undefined;
-  /** The network protocol and peer. Undefined in the same process, and for transports that do not report it. */
+  /** The network protocol and peer. Undefined for in-process connections, and if the transport does not report it. */
   readonly network: NetworkInfo | undefined;
   /** The time in milliseconds that the ended session was ready. Undefined if the change ended no session. */
   readonly sessionMs: number | undefined;

@@ -27,7 +27,7 @@ const MAX_TOOLS = 10_000;
  */
 const MAX_SCHEMA_LENGTH = 8 * 1024 * 1024;
 
-/** A listed tool, as far as calls need it. */
+/** The properties of a listed tool that calls need. */
 export interface ListedTool {
   /** The settings of every call to the tool, if any. */
   extras: CallExtras | undefined;
@@ -146,7 +146,7 @@ function request<T>(
   const { requester, connection, listed } = calls;
   const known = listed.get(name)?.extras;
   const extras = more === undefined ? known : { ...known, ...more };
-  // The protocol allows to omit `arguments`, but some servers validate the missing value against their schema and
+  // The protocol allows omitting `arguments`, but some servers validate the missing value against their schema and
   // refuse it.
   const params = { name, arguments: args ?? {} };
   return requester.call("tools/call", params, options, extras).then(read, (error: unknown) => {
@@ -178,7 +178,7 @@ function readAnswer<T>(
       : readResult(checked, `the result of tool "${name}"`, requester, operation);
   try {
     const value = read(result);
-    // The tools may have been listed while the call ran.
+    // Look the tool up only now, because the tools may have been listed while the call ran.
     const tool = checksOutput ? listed.get(name) : undefined;
     if (tool !== undefined) checkOutput(name, tool, result);
     return value;
