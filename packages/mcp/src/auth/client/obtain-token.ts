@@ -142,7 +142,7 @@ async function withSteps(
   const failure = tokenFailure(error);
   // If the registration was deleted on the server, the next attempt must register again.
   if (failure?.code === "invalid_client") await identities.forget(server.issuer);
-  // If `failure` is undefined, the token endpoint was not reached. The step names this endpoint, so that the error does
+  // If `failure` is undefined, the token endpoint did not answer. The step names this endpoint, so that the error does
   // not look like a failure of the MCP server.
   steps.note("token request", failure?.text ?? peerText(errorMessage(error)), server.token_endpoint);
   const fix =
