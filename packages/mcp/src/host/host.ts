@@ -203,7 +203,7 @@ export class Host implements AsyncDisposable {
 
   /**
    * Fetches the lists of a server again, for servers that do not announce changes. Without a name, refreshes all
-   * servers that are ready, and then rejects with the first failure.
+   * servers that are ready, and then rejects with the first failure, if there was one.
    */
   async refresh(server?: string): Promise<void> {
     if (server !== undefined) await this.ready(server);

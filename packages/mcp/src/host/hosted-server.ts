@@ -68,8 +68,8 @@ export class HostedServer {
   #lastError: ServerProblem | undefined;
   #lastFailure: McpError | undefined;
   /**
-   * The connection that fetches the lists and receives changes. `listed` resolves with true if its first lists arrived,
-   * otherwise with false. It never rejects.
+   * The connection that fetches the lists and receives changes. `listed` resolves with true if the first lists of this
+   * connection arrived, otherwise with false. `listed` never rejects.
    */
   #listening: { readonly connection: RemoteConnection; readonly listed: Promise<boolean> } | undefined;
   /** Number of fetches so far. `#known` has the number of the fetch that returned the current list of each kind. */
@@ -210,7 +210,7 @@ export class HostedServer {
 
   /**
    * Listens on another connection when one has ended. Otherwise no changes would arrive until the supervisor has
-   * reopened it.
+   * replaced the ended connection.
    */
   #listenElsewhere(ended: RemoteConnection): void {
     const other = [...this.remote.connections].find((one) => one !== ended && one.client.state === "ready");

@@ -58,7 +58,7 @@ export interface HostOptions {
    * server.
    */
   auth?: ((server: string, url: string) => RequestAuthorization | undefined) | undefined;
-  /** Settings of servers whose entries do not set them. */
+  /** Default settings for all servers. The entry of a server overrides them. */
   defaults?:
     | Pick<HostServer, "startMs" | "callMs" | "concurrency" | "queue" | "perSecond" | "burst" | "trust">
     | undefined;

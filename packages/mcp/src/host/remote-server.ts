@@ -16,10 +16,11 @@ export interface RemoteServerOptions
 const NAME = "remote";
 
 /**
- * Connects to a server and returns it as a `Server` of this process, under its own names. The returned server can be
- * mounted in another server, or served on any transport in every revision. Forwards calls, progress, cancellation,
- * tasks, changes, and questions of the server (elicitation, sampling, roots). The connection is supervised like that of
- * a host. `close` of the returned server ends the connection. Rejects if the server does not start.
+ * Connects to a server and returns it as a `Server` of this process. Its tools, prompts and resources keep their names.
+ * The returned server can be mounted in another server, or served on any transport in every revision. Forwards calls,
+ * progress, cancellation, tasks, changes, and questions of the server (elicitation, sampling, roots). The connection is
+ * supervised like that of a host. `close` of the returned server ends the connection. Rejects if the server does not
+ * start.
  *
  * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/gateway.md | The gateway: servers behind one server}
  */

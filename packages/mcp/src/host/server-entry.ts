@@ -52,9 +52,9 @@ export function resolveServerEntry(
     },
     startsProcess,
     isolation,
-    // Evaluated for each connection, because `asServer` may be called after the server was added. Not declared to
-    // servers of this process. Remote servers need the declaration, because they may list tools by the declared
-    // capabilities.
+    // Evaluated for each connection, because `asServer` may be called after the server was added. Servers of this
+    // process do not get the declaration. Other servers need it, because they may choose the tools that they list by
+    // the declared capabilities.
     get askable() {
       return forwards() && entry.server === undefined ? ANY_QUESTION : undefined;
     },

@@ -72,7 +72,8 @@ export function pinDefinition(kind: PinnedKind, entry: Definition): PinnedItem {
 
 /** The digest of a canonical definition. */
 export function definitionDigest(definition: unknown): string {
-  // JSON escapes lone surrogates. UTF-8 would encode all of them as the same bytes.
+  // Hashes JSON, which escapes lone surrogates. UTF-8 alone would encode all of them as the same bytes, so different
+  // texts could get the same digest.
   const bytes = platform.sha256(new TextEncoder().encode(canonicalJson(definition)));
   return `sha256-${Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
 }
@@ -107,7 +108,7 @@ const SETS = new Set(["required", "type", "enum", "anyOf", "oneOf", "allOf", "ex
 const VALUES = new Set(["const", "default", "enum", "examples"]);
 /** Keywords that contain schemas under names chosen by the author. */
 const MAPS = new Set(["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"]);
-/** Deeper parts are pinned unchanged. */
+/** Maximum nesting of schemas that is normalized. Deeper parts are pinned unchanged. */
 const MAX_DEPTH = 200;
 
 function canonicalSchema(schema: unknown, depth: number): unknown {
@@ -133,7 +134,7 @@ function sorted(values: readonly unknown[]): unknown[] {
   return keyed.sort(([one], [other]) => (one < other ? -1 : one > other ? 1 : 0)).map(([, value]) => value);
 }
 
-/** The part of a client that a lock uses, regardless of the tools it is typed for. */
+/** The members of a client that a lock uses. Both typed and untyped clients have them. */
 export interface LockableClient
   extends Pick<
     Client,
@@ -152,7 +153,7 @@ export interface LockableClient
 
 /**
  * Pins the current offers of a server: its name and instructions, tools, prompts and resource templates. Lists them
- * without the cache. With an enforced lock, the client lists only the definitions that the lock allows.
+ * without the cache. If a lock is enforced on the client, only the definitions that this lock allows are pinned.
  *
  * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/locking-tools.md | Locking tools}
  */
@@ -186,7 +187,8 @@ async function pinAll<T extends object>(
     // Safe: members are read by name and may be absent.
     for await (const item of list ?? []) pinned.set(keyOf(item), pinDefinition(kind, item as Record<string, unknown>));
   } catch (error) {
-    // Such a list counts as empty: many servers declare resources or prompts but do not implement all of their lists.
+    // A list of prompts or templates that the server does not implement counts as empty, because many servers declare
+    // prompts or resources without all of their lists.
     const { kind: failure, remote } = McpError.from(error);
     if (kind === "tool" || !remote || failure !== "method_not_found") throw error;
   }

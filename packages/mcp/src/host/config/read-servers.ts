@@ -130,7 +130,7 @@ class ServersReader {
   }
 
   #isName(name: string): boolean {
-    // Control characters and the like could forge lines in logs and lists.
+    // Names with control characters are refused, because they could forge lines in logs and lists.
     const fits =
       name.trim() !== "" && name.length <= MAX_NAME_LENGTH && shownName(name.slice(0, 80)) === name.slice(0, 80);
     if (fits && !isReservedName(name)) return true;
@@ -169,7 +169,7 @@ class ServersReader {
     return new FieldReader((text, reportFlaw) => this.#text(text, fills, reportFlaw), report, this.#expander, fills);
   }
 
-  /** Expands a string. Strings in Codex files have no references; those in every other form have. */
+  /** Expands a string. Strings in Codex files have no references; strings in all other forms may have them. */
   #text(text: string, fills: boolean, report: Report): string | undefined {
     const { dialect } = this.#found;
     if (dialect === "codex") return fills ? text : asTemplate(text);

@@ -3,7 +3,10 @@ import { isRecord, isReservedName } from "./config-dialect.js";
 import { shownName } from "./config-problem.js";
 import type { Report, TextExpander } from "./expand-text.js";
 
-/** The kind of value that a field of a server has. Numbers are integers above 0, except those of kind `rate`. */
+/**
+ * The kind of value that a field of a server has. Numbers are above 0: a `count` is an integer, a `rate` may be a
+ * fraction.
+ */
 export type FieldKind =
   | "text"
   | "texts"
@@ -73,7 +76,9 @@ export function fieldOf(name: string): Field | undefined {
 /** Reports a problem at a path below a server. */
 export type ReportAt = (path: readonly string[], ...problem: Parameters<Report>) => void;
 
-/** Maximum number of arguments, variables, headers or tools of one server. More are an error. */
+/**
+ * Maximum number of entries in one list or map of a server, such as arguments or headers. More entries are an error.
+ */
 const MAX_ITEMS = 1000;
 const HEADER_NAME = /^[!#$%&'*+.^_`|~\w-]{1,256}$/;
 
@@ -139,7 +144,10 @@ export class FieldReader {
     return found.every((item) => item !== undefined) ? found : undefined;
   }
 
-  /** Reads variables or headers by name. A variable may also be a number, or null, which leaves it out. */
+  /**
+   * Reads variables or headers by name. The value of a variable may also be a number, or null to leave the variable
+   * out.
+   */
   textMap(
     value: unknown,
     path: readonly string[],

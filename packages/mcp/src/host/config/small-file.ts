@@ -3,8 +3,8 @@ import type { Files } from "../../platform/platform.js";
 import { isReservedName } from "./config-dialect.js";
 
 /**
- * Maximum size of a file that a configuration refers to, in bytes. Such files hold a token, a certificate or a few
- * variables.
+ * Maximum size of a file that a configuration refers to, in bytes. Larger files are refused, because such files
+ * normally hold a token, a certificate or a few variables.
  */
 const MAX_FILE_BYTES = 64 * 1024;
 
@@ -31,7 +31,10 @@ export function readSmallFile(
   }
 }
 
-/** Describes an error by its code or, for a `Refusal`, by its message. Other messages may quote the file. */
+/**
+ * Describes an error by its code or, for a `Refusal`, by its message. Other messages are not shown, because they may
+ * quote the file.
+ */
 function reason(error: unknown): string {
   const code = typeof error === "object" && error !== null && "code" in error ? error.code : undefined;
   if (typeof code === "string" && /^E[A-Z0-9]{2,20}$/.test(code)) return code;

@@ -12,7 +12,7 @@ export type CircuitState = "closed" | "open" | "half_open";
 
 /**
  * An event of a circuit breaker. A `failure` is tolerated, a `last_failure` opens the circuit. A `success` is not
- * enough to close the circuit, a `last_success` is. `time_passed` follows `openMs` after the circuit opened.
+ * enough to close the circuit, a `last_success` is. `time_passed` occurs `openMs` after the circuit opened.
  */
 export type CircuitEvent = "success" | "last_success" | "failure" | "last_failure" | "time_passed";
 
@@ -48,7 +48,10 @@ export interface CircuitOptions {
   failures?: number | undefined;
   /** Share of failures among the last `window` calls that opens the circuit, from 0.01 to 1. Default: 0.5. */
   failureRate?: number | undefined;
-  /** Number of calls over which `failureRate` is computed. It has no effect before that many calls. Default: 10. */
+  /**
+   * Number of calls over which `failureRate` is computed. `failureRate` has no effect before that many calls. Default:
+   * 10.
+   */
   window?: number | undefined;
   /** Milliseconds that the circuit stays open before it lets a call pass. Default: 60,000. */
   openMs?: number | undefined;
@@ -76,7 +79,8 @@ export interface CircuitConfig {
 const DEFAULTS = { failures: 5, failureRate: 0.5, window: 10, openMs: 60_000, trials: 1, successes: 2 };
 
 /**
- * Identifies the period between two changes of state in which a call began. Outcomes of earlier periods are ignored.
+ * Identifies the period between two changes of state in which a call began. Outcomes of calls from earlier periods are
+ * ignored.
  */
 export type CircuitPass = number;
 
@@ -220,9 +224,9 @@ const CONNECTION_FAILURES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * True if a call failed because its server could not be reached or did not answer in time. Any answer shows that the
- * server works: a tool's own error, an unknown method, or an HTTP status below 500. A cancellation is not a failure of
- * the server.
+ * True if a call failed because its server could not be reached, did not answer in time, or answered with an HTTP
+ * status of 500 or above. Any other answer shows that the server works: a tool's own error, an unknown method, or a
+ * lower HTTP status. A cancellation is not a failure of the server.
  */
 export function isServerFailure(error: unknown): boolean {
   if (!McpError.is(error) || error.remote) return false;

@@ -44,6 +44,7 @@ export interface TaskChannel {
 
 /** The running calls of one connection that questions and messages of the server may belong to. */
 interface CallsInFlight {
+  /** The calls by the ids of their running requests. */
   readonly passed: Map<Id, CallerChannel>;
   /** Tasks of the server that began as calls, by their ids. */
   readonly tasks: Map<string, CallerChannel>;
@@ -130,8 +131,8 @@ export class RemoteConnection {
     if (forwarded.logLevel !== undefined && this.asksByRequest) this.#lowerLevel(forwarded.logLevel);
     return this.#tracked<Record<string, unknown> | InterimResult>(call, (onSent) => {
       const own: CallExtras = { forwarded, onSent };
-      // Tool calls are sent separately: they may have to repeat arguments in headers, and only the tool list defines
-      // which.
+      // Tool calls are sent separately, because some arguments may have to be repeated in headers, and only the list of
+      // tools defines which arguments.
       if (method !== "tools/call") return this.#core.caller.call(method, params, options, own);
       const { name, arguments: args } = params as { name: string; arguments?: object };
       let starting = options;
@@ -272,7 +273,10 @@ function forwarderOf(
   };
 }
 
-/** The task of a call whose own request has already ended. */
+/**
+ * The task of a call whose own request has already ended. Undefined while the request is running, or if there is no
+ * task.
+ */
 function tasksOf(
   call: CallerChannel,
   passed: ReadonlyMap<Id, CallerChannel>,
@@ -289,7 +293,7 @@ function relatedTask(params: Params | undefined): string | undefined {
   return isObject(related) && typeof related["taskId"] === "string" ? related["taskId"] : undefined;
 }
 
-/** Wraps an error that the caller answered, so that the server gets it unchanged. */
+/** Converts an error with which the caller answered, so that the server gets it unchanged. */
 function fromCaller(error: unknown): unknown {
   const sent = error instanceof RpcError || (McpError.is(error) && error.remote);
   if (!sent) return error;

@@ -14,11 +14,11 @@ import { ConnectionQueue } from "./connection-queue.js";
 import { type CallerChannel, RemoteConnection } from "./remote-connection.js";
 
 /**
- * Maximum number of connections to one server in addition to its own. Beyond this, the connection that is idle longest
- * is closed. If none is idle, the call is rejected.
+ * Maximum number of connections that are opened for callers of one server, in addition to the server's own connections.
+ * Beyond it, the connection that has been idle longest is closed. If none is idle, the call is rejected.
  */
 const MAX_CONNECTIONS = 100;
-/** Time after which an unused connection for single callers is closed. */
+/** Time after which an unused connection for callers is closed. */
 const IDLE_MS = 300_000;
 
 /** The configuration of one server of a host. */
@@ -28,7 +28,7 @@ export interface RemoteServerConfig {
   readonly options: ClientOptions;
   readonly platform: Platform;
   readonly limits: CallLimits;
-  /** True if every connection starts the server's program again. */
+  /** True if every connection starts another process of the server's program. */
   readonly startsProcess: boolean;
   readonly isolation: "shared" | "client";
   /**
@@ -57,8 +57,9 @@ export interface OutgoingRequest {
 }
 
 /**
- * An open connection, or a promise of the next one. An open connection is returned without a promise. A call is then
- * counted before the next call of the same turn picks a connection, so that calls are spread over the connections.
+ * An open connection, or a promise of the next one. An open connection is returned without a promise, so that the call
+ * is counted before the next call in the same turn of the event loop picks a connection. Otherwise calls would not be
+ * spread over the connections.
  */
 type FoundConnection = RemoteConnection | Promise<RemoteConnection>;
 
@@ -305,8 +306,8 @@ interface CallerConnection {
 }
 
 /**
- * Connections to one server for callers that cannot share its own connections: one for each key, and one for each
- * caller if a caller is given.
+ * Connections to one server for callers that cannot share its own connections: one for each key or, if a caller is
+ * given, one for each caller and key.
  */
 class CallerConnections {
   readonly #config: RemoteServerConfig;
@@ -427,7 +428,7 @@ function ownConnectionKey(declared: ClientCapabilities | undefined, options: Cli
  */
 function optionsFor(options: ClientOptions, { extensions: declared = {} }: ClientCapabilities): ClientOptions {
   const { onElicit: _elicit, onSample: _sample, roots: _roots, extensions = [], ...rest } = options;
-  // The tasks extension stays, because this side follows tasks for callers in every revision.
+  // The tasks extension stays, because the host follows tasks for callers in every revision.
   return { ...rest, extensions: extensions.filter(({ id }) => id === TASKS.id || Object.hasOwn(declared, id)) };
 }
 

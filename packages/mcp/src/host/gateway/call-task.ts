@@ -119,8 +119,8 @@ export class CallTask {
   }
 
   /**
-   * Publishes the status messages of the server's task as progress messages of the caller's task, whose status message
-   * they become.
+   * Publishes the status messages of the server's task as progress messages of the caller's task. There they become the
+   * status message.
    */
   async #publishStatus(task: FollowedTask, call: ServerCall): Promise<void> {
     let last: string | undefined;
@@ -131,7 +131,8 @@ export class CallTask {
         if (ENDED.has(status)) return;
         if (statusMessage === undefined || statusMessage === last) continue;
         last = statusMessage;
-        // Adds the smallest possible amount, so that later progress of the server is never below this value.
+        // Adds only a tiny amount: progress must increase with each message, and the server's later progress must not
+        // be below this value.
         this.#reached += Number.EPSILON * Math.max(2 * Math.abs(this.#reached), 1);
         call.ctx.progress(this.#reached, { message: statusMessage });
       }

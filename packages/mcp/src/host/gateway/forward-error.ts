@@ -13,7 +13,8 @@ export interface ForwardTarget {
   readonly server: string;
   readonly names: OfferNames | undefined;
   /**
-   * False if the call had no connection to the server yet. In that case an error does not answer the caller's request.
+   * False if the call had no connection to the server yet. In that case a server's error is not an answer to the
+   * caller's request.
    */
   readonly connected: boolean;
 }
@@ -31,7 +32,7 @@ export function forwardError(error: unknown, call: ServerCall, { server, names, 
   if (isTaskRequired(error))
     throw taskDialect(call.request.revision).taskRequiredError(String(call.request.params["name"]));
   if (kind === "capability_missing") {
-    // The server was sent the capabilities of this caller, so it is the caller that lacks the capability.
+    // The gateway sent the capabilities of this caller to the server, so it is the caller that lacks the capability.
     const own = new McpError(kind, message, { data });
     if (method === "tools/call") return toErrorResult(own, call);
     throw own;
@@ -41,8 +42,8 @@ export function forwardError(error: unknown, call: ServerCall, { server, names, 
   const uri = isObject(data) && typeof data["uri"] === "string" ? data["uri"] : undefined;
   if (uri === undefined) throw data === error.data ? error : new McpError(kind, message, { code, data });
   const outer = { ...(data as object), uri: names?.uri(uri) ?? uri };
-  // Newer revisions have no error code for a missing resource. They are recognised by data that contains nothing but
-  // the URI.
+  // Newer revisions have no error code for a missing resource. There, the error is recognised by data that contains
+  // nothing but the URI.
   const namesOnly = method === "resources/read" && Object.keys(outer).length === 1;
   if (kind === "resource_not_found" || (kind === "invalid_params" && namesOnly))
     throw new McpError("resource_not_found", message, { data: outer });
@@ -51,7 +52,7 @@ export function forwardError(error: unknown, call: ServerCall, { server, names, 
 
 /**
  * The reference of an unexpected error whose text this caller must not see; undefined for other errors. Servers of this
- * library mark such texts.
+ * library mark such errors with a `reference` and a `kind`.
  */
 export function hiddenReference(call: ServerCall, mark: unknown): string | undefined {
   if (!isObject(mark) || typeof mark["reference"] !== "string" || typeof mark["kind"] !== "string") return undefined;

@@ -305,8 +305,8 @@ function forwardedFor({ request: { logLevel } }: ServerCall, askable: ClientCapa
 const NO_QUESTIONS: ClientCapabilities = Object.freeze({});
 
 /**
- * The questions that the caller can answer on this connection, and those of its extensions that are also in `extend`,
- * the extensions of connections to the server.
+ * The questions that the caller can answer on this connection, and the caller's extensions that are also in `extend`.
+ * `extend` lists the extensions of the connections to the server.
  */
 export function askableOf(call: ServerCall, extend: readonly Extension[] | undefined): ClientCapabilities {
   const { elicitation, sampling, roots } = call.request.clientCapabilities;
@@ -328,7 +328,7 @@ export function askableOf(call: ServerCall, extend: readonly Extension[] | undef
 function declaredOf(call: ServerCall, extend: readonly Extension[]): Record<string, unknown> | undefined {
   const declared = call.request.clientCapabilities.extensions;
   const shared = extend.flatMap(({ id }): [string, unknown][] => {
-    // The caller gets the task in the form of its own revision.
+    // Declares tasks if this call may become a task. The caller gets the task in the form of its own revision.
     if (id === TASKS.id)
       return taskDialect(call.request.revision).requestedTask(call.request) !== undefined ? [[id, {}]] : [];
     return isObject(declared) && isObject(declared[id]) ? [[id, declared[id]]] : [];

@@ -271,7 +271,10 @@ export class HostSource implements Source, GatewayState {
   }
 }
 
-/** Removes the task support that servers declare for their tools. The extensions of this server declare it instead. */
+/**
+ * Removes the task support that servers declare for their tools. The extensions of the gateway's own server declare it
+ * instead.
+ */
 function withoutTasks(tools: readonly Tool[]): readonly Tool[] {
   return tools.map(({ execution: _tasks, ...tool }) => tool);
 }

@@ -117,7 +117,7 @@ export class RemoteOffer implements FoundOffer {
     return this.#forward(call, undefined, args);
   }
 
-  /** Forwards a call with `given` parameters, or with only the arguments of a tool. */
+  /** Forwards a call with the `given` parameters or, if they are undefined, as a tool call with `args`. */
   async #forward(call: ServerCall, given: Params | undefined, args?: Record<string, unknown>): Promise<object> {
     const server = this.#server;
     const request = prepareRequest(call, server);

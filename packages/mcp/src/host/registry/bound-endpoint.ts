@@ -173,7 +173,7 @@ export class BoundEndpoint implements Endpoint {
     if (next.revisions?.includes(session.revision) === false) return peer.end?.("the server was replaced");
     const declared = this.#declared.get(peer) ?? old.declares(peer);
     this.#declared.set(peer, declared);
-    // Without a server, a client that fetched its lists again would only get errors.
+    // Without a server, clients are not notified: fetching the lists again would only result in errors.
     if (session.initialized && this.#target.isServer) for (const notice of declared) peer.send(notice);
   }
 

@@ -52,9 +52,9 @@ export class RegistryHttp<H extends HttpHandler> {
   /** Answers requests that name no known server, after the checks that every request must pass. */
   readonly #unknown: H;
   readonly #broken: H;
-  /** The servers by the paths of their authorization documents. Recomputed after a server comes or goes. */
+  /** The servers by the paths of their authorization documents. Recomputed after each change in the registry. */
   #documents: Map<string, string> | undefined;
-  /** The names by their lower case. Recomputed after a server comes or goes. */
+  /** The names by their lower case. Recomputed after each change in the registry. */
   #names: Map<string, string> | undefined;
   #ending = false;
 
@@ -143,8 +143,8 @@ export class RegistryHttp<H extends HttpHandler> {
    * Finds the server of an authorization document. Such documents have separate paths, which contain the server's path.
    */
   #byDocument(request: NamedRequest): H | undefined {
-    // Without a function all servers share one `auth`. Its documents have one address, which cannot be that of several
-    // servers.
+    // Without a function all servers share one `auth`. Its documents have one address, which therefore does not
+    // identify a server.
     if (typeof this.#http !== "function") return undefined;
     this.#documents ??= this.#allDocuments();
     const name = this.#documents.get(pathOf(request));

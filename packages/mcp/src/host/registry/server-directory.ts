@@ -96,7 +96,7 @@ export function directoryHandler<H extends HttpHandler>(
 }
 
 /**
- * Creates one server that offers everything of all servers of a directory; see `asServer` of `ServerRegistry`.
+ * Creates one server that offers everything that the servers of a directory offer; see `asServer` of `ServerRegistry`.
  *
  * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/registry.md | Servers by name}
  */

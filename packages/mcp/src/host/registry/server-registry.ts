@@ -212,9 +212,9 @@ export class ServerRegistry {
   }
 
   /**
-   * Creates one server that offers everything of all servers, including later ones, under their names: the tool `read`
-   * of `files` becomes `files_read`. Use it for pipes, which carry only one server, and for clients that do not know
-   * the names.
+   * Creates one server with the offers of all servers, including servers that are registered later. The name of a
+   * server becomes a prefix: the tool `read` of `files` becomes `files_read`. Use it for pipes, which carry only one
+   * server, and for clients that do not know the names.
    *
    * Lists, elicitation, sampling, progress and subscriptions work as with `server.mount`. Closing the joint server leaves
    * the other servers open. A registered endpoint that is not a `Server` of this package is left out, with a warning.
@@ -326,7 +326,10 @@ export interface ServerOffers {
   readonly error?: McpError;
 }
 
-/** A search for servers by their offers. A server must offer everything that is set. */
+/**
+ * A search for servers by their offers. A server matches if it offers everything that is set. An empty query matches no
+ * server.
+ */
 export interface OfferQuery {
   /** The name of a tool. */
   tool?: string | undefined;
@@ -339,7 +342,7 @@ export interface OfferQuery {
 const TIMEOUT_MS = 5_000;
 const NO_OFFERS = { tools: [], prompts: [], resources: [], templates: [] };
 
-/** Asks a server through a client in the same process, so that its own rules decide what is listed. */
+/** Asks a server through a client in the same process, so that the server's own rules decide what is listed. */
 async function offersOf(name: string, server: Servable, timeoutMs = TIMEOUT_MS): Promise<ServerOffers> {
   try {
     // Safe: only the endpoint is used at run time.

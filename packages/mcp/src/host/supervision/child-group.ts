@@ -3,8 +3,8 @@ import type { Platform } from "../../platform/platform.js";
 import type { SupervisedChild } from "./supervised-child.js";
 
 /**
- * One restart of several children: stops some, then starts all that are waiting, in order. A new round replaces the
- * current one.
+ * One start or restart of several children: stops some children, then starts, in order, all that are waiting. A new
+ * round replaces the current one.
  */
 interface Round {
   readonly controller: AbortController;

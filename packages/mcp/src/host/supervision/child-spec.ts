@@ -47,9 +47,9 @@ export interface ChildSpec<C = unknown> {
    */
   stopMs?: number | undefined;
   /**
-   * Isolates the child: the start does not wait for it, and its failures restart no other child and count only for the
-   * child itself. If its failures exceed the intensity, the child is `failed` for this many milliseconds and is then
-   * started again. Default: not isolated, so that exceeding the intensity ends the supervisor.
+   * Isolates the child: the start of the supervisor does not wait for it, and its failures restart no other child and
+   * count only for the child itself. If its failures exceed the intensity, the child is `failed` for this many
+   * milliseconds and is then started again. Default: not isolated, so that exceeding the intensity ends the supervisor.
    */
   retryMs?: number | undefined;
 }

@@ -27,7 +27,10 @@ interface Waiter {
   reject(error: unknown): void;
 }
 
-/** Maximum number of unfinished starts and stops of one child. Above it, the child is not started again. */
+/**
+ * Maximum number of unfinished starts and stops of one child. Once it is reached, further starts fail until one of them
+ * finishes.
+ */
 const MAX_LEFT_BEHIND = 8;
 
 /**

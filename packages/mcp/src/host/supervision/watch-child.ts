@@ -43,7 +43,8 @@ const FORCE_WAIT_MS = 1_000;
 
 /** Watches a value that `spec.start` returned. */
 export function watchChild(spec: ChildSpec, child: unknown): WatchedChild {
-  // Safe: primitives have none of the members, and every member is tested before use. HTTP handlers are functions.
+  // Safe: primitives have none of the members, and every member is tested before use. Functions are accepted too,
+  // because HTTP handlers are functions.
   const value = (child !== null && (typeof child === "object" || typeof child === "function") ? child : {}) as Endable;
   const ended = settledExit(() => spec.ended?.(child) ?? derivedEnd(value));
   const watched = {
@@ -93,7 +94,7 @@ export async function endWatched(
   try {
     watched.force();
   } catch {
-    // The instance is reported as left behind.
+    // A failure is ignored, because the instance is then reported as left behind.
   }
   await atMost(platform, FORCE_WAIT_MS, work, true);
   return gone ? undefined : { unended: work };
