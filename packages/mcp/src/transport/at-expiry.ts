@@ -5,7 +5,7 @@ import type { Platform, Timer } from "../platform/platform.js";
 
 /**
  * Maximum duration of one timer. Timers may pause while the machine sleeps, so an expiry is noticed at most this long
- * after it wakes.
+ * after the machine wakes.
  */
 const MAX_WAIT_MS = 60_000;
 

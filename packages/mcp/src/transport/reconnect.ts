@@ -16,8 +16,8 @@ export function clampRetry(ms: number): number {
 /**
  * Decides when a stream may be reopened. After a failure, the delay is an exponential back-off with jitter, whose upper
  * bound is 1 s, 2 s, … 30 s. The server's `retry` raises the delay after a failure and replaces it after a clean end.
- * The delay is at least 500 ms, and there are at most 8 attempts per minute. Only an event with data, or a connection
- * of 30 s, resets the count of failures.
+ * The delay is at least 500 ms. Without progress, there are at most 8 attempts per minute. Only `progressed`, or a
+ * connection of 30 s, resets the count of failures.
  */
 export class ReconnectPacer {
   readonly #platform: Platform;
@@ -45,7 +45,7 @@ export class ReconnectPacer {
     this.#openedAt = this.#platform.monotonic();
   }
 
-  /** Records an event with data, which resets the count of failures. */
+  /** Records progress, such as an event with data. Resets the count of failures and the limit per minute. */
   progressed(): void {
     this.#failures = 0;
     this.#starts.length = 0;

@@ -190,7 +190,9 @@ export interface Peer {
    * transport cannot store the session. Absent if there is nothing to store.
    */
   sessionChanged?(): unknown;
-  /** Aborts the request with this id, which then gets no answer. Returns false if no such request is in flight. */
+  /**
+   * Aborts the request with this id. An aborted request gets no answer. Returns false if no such request is in flight.
+   */
   abort(id: Id, reason?: unknown): boolean;
   /**
    * Sends a notification that belongs to no request, as JSON text. Must not throw; does nothing after the peer has
@@ -219,7 +221,7 @@ export interface Answer {
   status?: number | undefined;
   /** Set if a handshake succeeded. The transport stores it as the session of the peer. */
   session?: Session | undefined;
-  /** Called by the transport once when that session ends, if the exchange has no peer. Neither throws nor rejects. */
+  /** Called by the transport once when `session` ends, if the exchange has no peer. Neither throws nor rejects. */
   sessionEnded?: ((reason: EndReason) => void | Promise<void>) | undefined;
   /** Time after which a refused caller may retry, in milliseconds. HTTP sends it as `Retry-After`. */
   retryAfterMs?: number | undefined;

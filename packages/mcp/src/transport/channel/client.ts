@@ -33,7 +33,8 @@ class ChannelTransport implements Transport {
       {
         request: (message, inbound) =>
           receiver.request(message).then((text) => {
-            // An empty text means that no response must be sent. An aborted request gets none.
+            // An empty text means that no response must be sent. The request is aborted here, because aborted requests
+            // get no response.
             if (text === "") inbound.abort(undefined);
             return { text };
           }),

@@ -33,16 +33,16 @@ const WINDOW_MESSAGES = 1024;
 /** Total length of unacknowledged messages above which further messages wait in the queue, in UTF-16 units. */
 const WINDOW_LENGTH = 4 * 1024 * 1024;
 /**
- * Time that `close` waits for the end of the peer before it closes the port. A peer in the same process answers within
- * a turn of the event loop.
+ * Time that `close` waits until the peer has closed its end, before it closes the port. A peer in the same process does
+ * so within a turn of the event loop.
  */
 const CLOSE_MS = 1000;
 
 /**
  * Creates a channel over a port. Both ends of the port must use this function.
  *
- * On the port, a string is a message, a number acknowledges that many messages since the last number, and `null` is
- * the end. The acknowledgements bound the queue inside the port.
+ * On the port, a string is a message, a number acknowledges that many further messages, and `null` ends the channel.
+ * The acknowledgements bound the queue inside the port.
  *
  * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/transports.md | Transports}
  */

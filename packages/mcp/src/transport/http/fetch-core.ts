@@ -82,7 +82,8 @@ class FetchIncoming implements Incoming {
   headerCount(name: string): number {
     const value = this.native.headers.get(name);
     if (value === null) return 0;
-    // Repeated headers arrive as one joined value. The values of the counted headers never contain a comma.
+    // Repeated headers arrive as one joined value. A single value of a header that the library counts (`Host`,
+    // `Content-Type`, `Authorization` with a token) has no comma.
     return value.split(",").length;
   }
 
@@ -149,7 +150,7 @@ class FetchIncoming implements Incoming {
     const isFirst = this.#left === undefined;
     this.#left = run;
     if (!isFirst) return;
-    // Some runtimes have no `signal`, so that a disconnect is not reported.
+    // Some runtimes have no `signal`. In these runtimes, a disconnect is not reported here.
     const signal: AbortSignal | undefined = this.native.signal;
     if (signal?.aborted === true) queueMicrotask(() => this.#leave());
     else signal?.addEventListener("abort", () => this.#leave(), { once: true });

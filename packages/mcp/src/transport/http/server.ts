@@ -268,7 +268,8 @@ function isOutsideSessions({ state, http }: HttpExchange): boolean {
 function withoutSession(exchange: HttpExchange, item: PostedMessage): void {
   const { endpoint } = exchange.state;
   const { protocolVersion } = exchange.http.protocolHeaders;
-  // The `initialize` request has its version in the body. The answer must not promise features that need a session.
+  // The `initialize` request has its version in the body, so the header is not checked. The answer must not promise
+  // features that need a session.
   if (item.kind === "request" && item.accepted.opensSession)
     return exchange.runAlone({ ...item.accepted, opensSession: false }, WITHOUT_SESSION);
   const revision = sessionRevision(protocolVersion, endpoint.revisions);

@@ -15,7 +15,7 @@ import { type HandshakeState, HttpRequests, SESSION_HEADER } from "./requests.js
 export interface HttpConnectionOptions extends RedirectPolicy {
   /** Headers that are sent with every request, but never to another origin. */
   headers?: Record<string, string> | undefined;
-  /** Limits on waits to which no deadline of a call applies. Each has its own default. */
+  /** Time limits for operations that no call deadline covers. Each has its own default. */
   timeouts?: HttpTimeouts | undefined;
   /** Largest event or body that the client accepts, in bytes. Default 16 MiB. */
   maxMessageBytes?: number | undefined;
@@ -34,7 +34,7 @@ export interface HttpClientOptions extends HttpConnectionOptions {
   platform: Platform;
 }
 
-/** Limits on waits to which no deadline of a call applies, in milliseconds. */
+/** Time limits for operations that no call deadline covers, in milliseconds. */
 export interface HttpTimeouts {
   /** Time for the server to accept a notification or an answer. Default 30 s. */
   sendMs?: number | undefined;
@@ -50,9 +50,9 @@ const CLOSE_MS = 2_000;
  * answered by JSON or by a stream.
  *
  * Rejects as every `Transport` does, and also with `auth_required`, `insufficient_scope` and `transport_error`, which
- * have an `HttpFailure` in `data`. An `RpcError` that arrived with an error status has an error of this kind as `cause`.
- * `httpStatusOf` reads both. When the GET stream finds the session lost, `Receiver.fault` receives an error of kind
- * `session_lost`.
+ * have an `HttpFailure` in `data`. An `RpcError` that arrived with an error status has a `transport_error` as `cause`.
+ * `httpStatusOf` reads the status from both. When the GET stream finds the session lost, `Receiver.fault` receives an
+ * error of kind `session_lost`.
  */
 export function httpClientTransport(url: string | URL, options: HttpClientOptions): Transport {
   return new HttpTransport(httpAddress(url), options);
@@ -279,7 +279,7 @@ class ClientExchange implements StreamedExchange {
     this.#cancel?.(reason);
   }
 
-  /** Closes the connection, even if the exchange is settled. Rejects with `reason` if it is not. */
+  /** Closes the connection, even if the exchange is settled. If the exchange is not settled, rejects with `reason`. */
   cut(reason: Error): void {
     this.fail(reason);
     this.#cancel?.(reason);
@@ -390,7 +390,9 @@ class ClientExchange implements StreamedExchange {
     }
   }
 
-  /** Rejects without closing the connection, because it has ended or the server may still end it properly. */
+  /**
+   * Rejects without closing the connection, because the connection has ended, or the server may still end it properly.
+   */
   refuse(error: Error): void {
     if (this.settled) return;
     this.settled = true;

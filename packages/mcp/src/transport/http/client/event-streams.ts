@@ -95,8 +95,8 @@ function sendable(id: string): string | undefined {
 }
 
 /**
- * Time that a stream may stay open after its answer. After that, the client closes it. Most servers end the stream in
- * the same packet.
+ * Time that a stream may stay open after its answer. After that, the client closes the stream. Most servers end the
+ * stream in the packet that contains the answer.
  */
 const LINGER_MS = 1_000;
 /** Maximum number of consecutive attempts without an event. After that, the client gives up a broken stream. */
@@ -154,8 +154,8 @@ export class AnswerStream implements EventSink {
       this.#moved = this.#progressed = false;
       const broken = await this.#readToEnd(response);
       if (this.#exchange.settled) return;
-      // A server that makes clients poll ends each connection on purpose, so these ends do not count as failed
-      // attempts. The deadline of the call limits the polling.
+      // Some servers close each connection on purpose to make clients poll. Such a close does not count as a failed
+      // attempt. The deadline of the call limits the polling.
       if (this.#progressed || (broken === undefined && this.#moved)) this.#pace().progressed();
       response = await this.#resume(broken);
     }
@@ -231,7 +231,7 @@ export class AnswerStream implements EventSink {
       if (reopened.final) break;
     }
     const lost = McpError.is(cause) && cause.kind === "session_lost" ? cause : undefined;
-    // The server refused to resume the stream, but it had accepted the request itself.
+    // The server refused only to resume the stream. It had accepted the request itself, so the request may have run.
     if (lost !== undefined) (lost.data as HttpFailure).resumed = true;
     this.#exchange.refuse(lost ?? this.#ended(cause, "and could not be resumed"));
     return undefined;
@@ -269,8 +269,9 @@ export class AnswerStream implements EventSink {
 }
 
 /**
- * The GET stream, for messages of the server outside requests. The client reopens the stream after the last event for
- * as long as the session lasts. 405 means that the server has no such stream, and ends the attempts.
+ * The GET stream, for server messages that belong to no request. While the session lasts, the client reopens a closed
+ * stream and resumes it from the last event that it received. 405 means that the server has no such stream, and ends
+ * the attempts.
  *
  * Spec: Transports, "Listening for Messages from the Server",
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#listening-for-messages-from-the-server
@@ -304,7 +305,8 @@ export class GetStream implements EventSink {
       if (end === "refused" || signal.aborted) return;
       const wait = this.#pacer.ended(end === "clean");
       if (wait === undefined) return;
-      // An unreachable server must not keep a finished program alive.
+      // The pause does not keep the process alive, because an unreachable server must not prevent a program from
+      // ending.
       await pause(this.#requests.platform, wait, signal, false);
     }
   }

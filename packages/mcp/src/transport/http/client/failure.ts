@@ -150,7 +150,7 @@ export function networkError(error: unknown, what: string, url: string): McpErro
   const reason = code === undefined || message.includes(code) ? message : `${message} (${code})`;
   const data = code === undefined ? undefined : { code };
   if (code !== undefined && NEVER_SENT.test(code)) {
-    // TLS libraries report a plain HTTP response with these words, between numbers of their own.
+    // If a server answers in plain HTTP, the message of the TLS library contains these words, among internal numbers.
     const plain = /wrong.version.number/i.test(reason);
     const why = `${what} could not reach ${url}: ${plain ? "the server does not use TLS on this port" : reason}`;
     return new McpError("connect_failed", REFUSED.test(code) ? `nothing is listening at ${url} (${code})` : why, {

@@ -24,9 +24,9 @@ export const REDIRECTS: ReadonlySet<number> = new Set([0, 301, 302, 303, 307, 30
 const HARMLESS = new Set(["accept", "content-type", "mcp-protocol-version", "mcp-method", "mcp-name"]);
 
 /**
- * Returns the request that follows a redirect. Throws an `McpError` that names the target if the redirect has no valid
- * target, would change the method, leads from https to http, or is more than the fifth in a row. Also throws if it
- * leads to another origin, unless `policy` allows that.
+ * Returns the request that follows a redirect. Throws an `McpError` if the redirect has no valid target, would change
+ * the method, leads from https to http, or follows five other redirects. Also throws if the redirect leads to another
+ * origin, unless `policy` allows that.
  */
 export function afterRedirect(
   request: SendRequest,

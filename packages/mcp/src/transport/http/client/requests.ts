@@ -75,7 +75,7 @@ export class HttpRequests {
   readonly #redirects: RedirectPolicy;
   readonly #headers: Record<string, string>;
   readonly #sendMs: number;
-  /** Functions that each end one request or pause that has no deadline of a call. */
+  /** Functions that each end one request or pause that no call deadline covers. */
   readonly #waiting = new Set<(reason: Error) => void>();
   /** Number of answers being sent. */
   #replies = 0;
@@ -98,7 +98,9 @@ export class HttpRequests {
     this.#sendMs = options.sendMs;
   }
 
-  /** Returns the headers of every request after a handshake with the additional `headers`. */
+  /**
+   * Returns the headers that every request sends: those of the options, and the additional `headers` of the handshake.
+   */
   headersOf(headers: Record<string, string>): Record<string, string> {
     return { ...this.#headers, ...lowerCaseNames(headers) };
   }
@@ -248,8 +250,8 @@ export class HttpRequests {
   }
 
   /**
-   * Posts a message that needs no answer, or the request `about`, whose answer arrives elsewhere. Rejects if the server
-   * refuses the message or does not respond in time.
+   * Posts a message that needs no answer. With HTTP+SSE, also posts the request with the id `about`, whose answer
+   * arrives on the event stream. Rejects if the server refuses the message or does not respond in time.
    */
   async post(
     handshake: HandshakeState,
@@ -298,7 +300,7 @@ export class HttpRequests {
       sent,
     );
     if (handshake.retired && McpError.is(failure) && failure.kind === "session_lost") {
-      // `failureOf` just created this object.
+      // Safe to change: `failureOf` has just created this object, and its `data` is an `HttpFailure`.
       (failure.data as HttpFailure).stale = true;
     }
     return failure;

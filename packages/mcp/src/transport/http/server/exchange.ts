@@ -187,7 +187,7 @@ export class HttpExchange implements Exchange, RunningRequest, BodyLimits {
     if (session !== undefined) {
       this.peer = session;
       this.ask = (request, signal) => session.askOn(request, (text) => this.send(text), signal);
-      // Clients of earlier revisions treat a closed connection as a failure, so their requests cannot pause.
+      // If `primes` is false, the client treats a closed connection as a failure, so its requests cannot pause.
       if (session.primes) this.pause = (retryMs) => this.#outer.#pause(retryMs);
     }
     this.working = true;
@@ -221,7 +221,8 @@ export class HttpExchange implements Exchange, RunningRequest, BodyLimits {
     // Only requests that outlived their turn count as running.
     if (this.#running) this.state.settled(this);
     const requests = this.peer?.requests;
-    // The client may have reused the id of a cancelled request before its handler settles. That entry must stay.
+    // The client may have reused the id of a cancelled request before its handler settles. The entry of the newer
+    // request must stay.
     if (requests?.get(this.id) === this) requests.delete(this.id);
     this.#outer.answered(answer);
     this.whenSettled?.();
@@ -236,8 +237,8 @@ export class HttpExchange implements Exchange, RunningRequest, BodyLimits {
   }
 
   /**
-   * Registers a request without an answer, so that a disconnect can cancel it. If the client has already disconnected,
-   * cancels the request at once where a disconnect cancels.
+   * Registers a request without an answer, so that a disconnect can cancel the request. If the client has already
+   * disconnected, cancels the request at once, provided that a disconnect cancels requests (`leavingCancels`).
    */
   #wait(request: HttpExchange): void {
     if (this.#done) return this.#rules.leavingCancels ? request.cancel(closedByClient()) : undefined;
@@ -367,13 +368,19 @@ export class HttpExchange implements Exchange, RunningRequest, BodyLimits {
     this.refuse(refusal(500, "the request failed inside the server"));
   }
 
-  /** Replies with an event stream outside requests. Returns undefined and sends nothing if a limit forbids it. */
+  /**
+   * Replies with an event stream that answers no JSON-RPC request. Returns undefined and sends nothing if a limit
+   * forbids it.
+   */
   openEvents(extra?: HeaderList): SseConnection | undefined {
     this.finished();
     return this.#openStream(extra);
   }
 
-  /** Opens a stream outside requests with `open`, unless the caller has reached its limit of streams. */
+  /**
+   * Calls `open`, which opens a stream that answers no JSON-RPC request, unless the caller has reached its limit of
+   * streams.
+   */
   async openCounted(open: () => Promise<void>): Promise<void> {
     const place = await this.state.endpoint.takeStream?.(this);
     if (typeof place === "object") return this.reply(place);
@@ -408,8 +415,8 @@ export class HttpExchange implements Exchange, RunningRequest, BodyLimits {
   }
 
   /**
-   * Marks the stream of the reply as open or ended. While it is open, `maxStreams` counts it and its requests do not
-   * count as in flight.
+   * Marks the stream of the reply as open or ended. While the stream is open, it counts towards `maxStreams`, and the
+   * requests that it answers do not count as in flight.
    */
   #streams(isOpen: boolean): void {
     this.#streaming = isOpen;

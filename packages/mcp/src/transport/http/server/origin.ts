@@ -11,7 +11,7 @@ const LOOPBACK_NAMES: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "
 /** Lower-case names, IPv4 and bracketed IPv6 with an optional port. Rejects users, paths and spaces. */
 const AUTHORITY = /^(\[[0-9a-f:.]+\]|[0-9a-z_](?:[0-9a-z_.-]*[0-9a-z_])?)(?::(\d{1,5}))?$/;
 
-/** Parses a `Host` header. Returns undefined for a value of another form. */
+/** Parses a `Host` header. Returns undefined unless the value is a name or an IP address with an optional port. */
 export function parseAuthority(value: string): Authority | undefined {
   const match = AUTHORITY.exec(value.toLowerCase());
   const host = match?.[1];

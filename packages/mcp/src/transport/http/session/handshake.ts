@@ -79,7 +79,7 @@ async function open(
   }
 }
 
-/** Refuses a request because the storage failed. The client can retry: nothing of the request has run. */
+/** Refuses a request because the storage failed. The client can send the request again without harm. */
 export function refuseForNow(exchange: HttpExchange, error: unknown, id?: Id): void {
   exchange.state.storageFailed(error);
   const fix = "Send the request again.";

@@ -73,7 +73,7 @@ function withSession(
 ): void {
   const { sessionId, protocolVersion } = exchange.http.protocolHeaders;
   if (sessionId === undefined) return exchange.refuse(noSession());
-  // A refused request does not count as activity of the session.
+  // A request with an unsupported revision is refused below, so it does not count as activity of the session.
   const revision = sessionRevision(protocolVersion, exchange.state.endpoint.revisions);
   const isSupported = !McpError.is(revision);
   guarded(

@@ -170,7 +170,8 @@ export class IdleSweep {
   arm(now: number): void {
     this.#timer?.cancel();
     this.#timer = this.#platform.timer(this.#idleMs / 16, () => this.#sweep());
-    // Some runtimes drop the timers of a request when it ends. A timer that is long overdue will never fire.
+    // Some runtimes drop the timers of a request when the request ends. After this time, the timer is long overdue and
+    // will never fire, so a new one is needed.
     this.armedUntil = now + this.#idleMs;
   }
 

@@ -10,7 +10,10 @@ interface RecordLife {
   readonly readyMs: number;
 }
 
-/** Maximum number of attempts to write a record that other nodes change at the same time. */
+/**
+ * Maximum number of attempts to write a record that other nodes change at the same time. After that, `tryJoin` reports
+ * a failure, and `removeNode` leaves the record unchanged.
+ */
 const MAX_ATTEMPTS = 16;
 
 /** Stores changed sessions. Merges concurrent changes of several nodes. */
@@ -35,8 +38,8 @@ export class SessionSaver {
   }
 
   /**
-   * Adds this node to the record. The version of the record then changes, so that another node that is about to delete
-   * the record does not. Returns false if the storage no longer has the session. Rejects if the storage fails.
+   * Adds this node to the record. The version of the record then changes, so that a conditional delete by another node
+   * fails. Returns false if the storage no longer has the session. Rejects if the storage fails.
    */
   async #join(session: HttpSession): Promise<boolean> {
     for (let trial = 0; trial < MAX_ATTEMPTS; trial++) {

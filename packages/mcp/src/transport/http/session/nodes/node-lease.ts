@@ -16,9 +16,9 @@ interface LeaseHolder {
 }
 
 /**
- * The lease of a node: a key that expires unless the node renews it. Other nodes end the streams of a node without a
- * lease, by appending entries to their logs. A node that failed to renew its lease must therefore read the logs before
- * it writes to a client.
+ * The lease of a node: a key that expires unless the node renews it. If a node has no lease, other nodes end its
+ * streams by appending an entry to the log of each stream. A node that failed to renew its lease must therefore read
+ * the logs before it writes to a client.
  */
 export class NodeLease {
   readonly #platform: Platform;
@@ -41,7 +41,8 @@ export class NodeLease {
 
   /** Acquires the lease and renews it while the node serves a session. */
   hold(): void {
-    // Some runtimes drop the timers of a request when it ends. A timer that is long overdue will never fire.
+    // Some runtimes drop the timers of a request when the request ends. A timer that is long overdue will never fire,
+    // so the lease is renewed here.
     if (this.#closed || (this.#timer !== undefined && this.#platform.monotonic() < this.#dueAt + this.#leaseMs)) return;
     this.#renew();
   }
@@ -99,13 +100,13 @@ interface FollowedStream {
   notifyNewEntries(): void;
 }
 
-/** Number of entries in one read. */
+/** Maximum number of entries in one read. */
 const PAGE_SIZE = 64;
 
 /**
  * Ends the streams of nodes that are gone, so that a client that resumes a call of such a node learns that the call is
- * lost. Several nodes may do so at the same time, and the lost node may come back. Readers stop at the first entry that
- * ends a stream, so later ones have no effect.
+ * lost. Several nodes may end the same stream at the same time, and the lost node may come back. Readers stop at the
+ * first entry that ends a stream, so later entries have no effect.
  */
 export class OrphanedStreams {
   readonly #lease: NodeLease;
@@ -135,7 +136,7 @@ export class OrphanedStreams {
     const node = nodeOf(stream.id);
     if (node === undefined || !stream.attached || stream.ended) return;
     try {
-      // If the session ends, this node answers these requests.
+      // Stored in the stream, because this node answers these requests if the session ends.
       stream.unanswered ??= await this.#unanswered(followed.log);
       if (followed.abandoned || !(await this.#lease.isHeldBy(node))) await this.#end(followed);
     } catch (error) {

@@ -12,8 +12,8 @@ export interface SessionRecord {
 }
 
 /**
- * Maximum number of nodes that a record names. Further nodes displace the oldest. A session with that many nodes
- * expires instead of being replaced, because the list may be incomplete.
+ * Maximum number of nodes that a record names. Further nodes displace the oldest. A session with that many nodes is not
+ * deleted to make room but expires by itself, because the list may be incomplete.
  */
 export const MAX_NODES = 32;
 
@@ -61,12 +61,12 @@ export class SessionKeys {
     return `${this.#server}/session/{${session}}`;
   }
 
-  /** The position of the first GET stream when its last connection ended. */
+  /** The position that the first GET stream had reached when its last connection ended. */
   position(session: string): string {
     return `${this.#server}/place/{${session}}`;
   }
 
-  /** The client's answers for which another node than the receiving one waits. */
+  /** The client's answers that one node has received and another node waits for. */
   answers(session: string): string {
     return `${this.#server}/answers/{${session}}`;
   }

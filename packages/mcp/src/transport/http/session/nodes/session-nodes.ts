@@ -146,9 +146,9 @@ export class SessionNodes {
 
   /**
    * Deletes the record of a session, unless another node uses the session. A node uses the session if it runs a request
-   * or stream of it, or has served it within `forMs`. A node in the record that does not reply counts as a user while
-   * it has a lease. If a node begins to serve the session meanwhile, the record has a new version and is not deleted.
-   * Rejects if the storage fails.
+   * or stream of it, or has served it within `forMs`. A node that the record names and that does not reply counts as
+   * using the session while it has a lease. If a node begins to serve the session meanwhile, the record has a new
+   * version and is not deleted. Resolves with true if the record was deleted. Rejects if the storage fails.
    */
   async deleteUnused(session: string, forMs: number): Promise<boolean> {
     const { kv } = this.#storage;
@@ -170,7 +170,7 @@ export class SessionNodes {
   async announce(session: ServedSession): Promise<void> {
     if (this.alone) return;
     const confirmed = this.#messenger.confirm(session.id);
-    // If no node serves the session, none can confirm the change.
+    // If no node serves the session, none can confirm the change. Further changes then do not wait for a confirmation.
     if (!session.opened && !session.unattended) session.unattended = !(await confirmed);
   }
 
@@ -190,7 +190,7 @@ export class SessionNodes {
     await this.#messenger.send(session.id, { kind: "answer", message });
   }
 
-  /** Reads the stored answers, because messages about them may have been lost. */
+  /** Settles the requests whose answers are stored, because the messages with these answers may have been lost. */
   async readAnswers(session: ServedSession): Promise<void> {
     for (const answer of await this.#answers.read(session.id)) session.settleAsk(answer);
   }

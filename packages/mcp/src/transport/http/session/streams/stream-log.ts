@@ -36,8 +36,8 @@ const END = "x";
 const AFTER_GAP = "g";
 
 /**
- * The entry that begins a stream, with the requests that it answers. `primes`: it is an event without data, whose id
- * the client can resume from.
+ * The entry that begins a stream, with the requests that the stream answers. If `primes` is true, the entry is an event
+ * without data, whose id the client can resume from.
  */
 export function openingEntry(primes: boolean, requests?: readonly Id[]): StreamEntry {
   const named = requests === undefined ? "" : JSON.stringify(requests);
@@ -90,7 +90,10 @@ export interface StoredLength {
   stored: number;
 }
 
-/** The session of a stream. `share` counts the characters of all sessions of its principal, if it has one. */
+/**
+ * The session of a stream. `share` counts the characters of all sessions of the principal, if the session has a
+ * principal.
+ */
 export interface LogOwner extends StoredLength {
   readonly share: StoredLength | undefined;
 }
@@ -142,7 +145,7 @@ interface QueuedEntry {
  * connected client.
  */
 const MAX_QUEUED_ENTRIES = 10_000;
-/** Number of entries to read when looking for one that may already be stored. */
+/** Maximum number of entries to read when looking for one that may already be stored. */
 const PAGE_SIZE = 64;
 
 /**
@@ -181,7 +184,9 @@ export class StreamLog {
     this.#reader = reader;
   }
 
-  /** True if the client has another entry that is not stored yet. */
+  /**
+   * True if the client has an entry that is not stored yet, apart from the one that was just read back from the log.
+   */
   get hasSent(): boolean {
     const [first, second] = this.#queue;
     return (first?.read === true ? second : first)?.sent === true;
@@ -318,7 +323,9 @@ export class StreamLog {
     return this.#gap ? AFTER_GAP + stored : stored;
   }
 
-  /** Finds the entry in the log, or appends it. A failed write may have stored it nevertheless. */
+  /**
+   * Finds the entry in the log, or appends it. Used after a failed write, which may have stored the entry nevertheless.
+   */
   async #storedOrAppend(entry: StreamEntry): Promise<number> {
     const read = await this.#space.log.read(this.#name, this.#lastStored, PAGE_SIZE);
     const text = this.#textOf(entry);

@@ -70,7 +70,7 @@ export interface StreamOwner extends LogOwner {
   connectionEnded(stream: SessionStream): void;
 }
 
-/** Number of entries in one read. Limits the memory for a client that reconnects. */
+/** Maximum number of entries in one read. Limits the memory for a client that reconnects. */
 const PAGE_SIZE = 64;
 
 /**
@@ -90,15 +90,14 @@ export class SessionStream implements ReplyStream, LogReader {
   readonly #log: StreamLog;
   #connection: SseConnection | undefined;
   /**
-   * The id of the last entry up to which the client has everything. A connection without `Last-Event-ID` continues
-   * here.
+   * The client has every entry up to and including this id. A connection without `Last-Event-ID` continues after it.
    */
   position = 0;
   /** Ids of later entries that the client already has, because they were sent before they were stored. */
   #sent: Set<number> | undefined;
   #reading = false;
   #readAgain = false;
-  /** The id of the entry after a gap that the client of the connection knows about. */
+  /** The connected client already knows about the gap before the entry with this id. */
   #knownGap = 0;
   /** True if no more events will follow. */
   ended = false;
@@ -126,7 +125,7 @@ export class SessionStream implements ReplyStream, LogReader {
     return this.#connection !== undefined;
   }
 
-  /** Adds an event without data, whose id the client can resume from before the first message. */
+  /** Adds an event without data. Its id lets the client resume even if no message has been sent yet. */
   prime(): void {
     if (!this.ended) this.#log.add(openingEntry(true));
   }
@@ -277,7 +276,10 @@ export class SessionStream implements ReplyStream, LogReader {
     if (!this.#services.alone) this.#owner.connectionEnded(this);
   }
 
-  /** Sends an id to resume from although nothing is stored: the position before the first entry. */
+  /**
+   * Sends the id of the position before the first entry, so that the client can resume even though nothing is stored
+   * yet.
+   */
   #sendStart({ data }: StreamEntry, connection: SseConnection): void {
     if (data === undefined || this.#abandoned) return;
     this.startKnown = true;
