@@ -150,7 +150,9 @@ export class Connection<P> {
     this.#pending.rejectAll(reason);
   }
 
-  /** Aborts a request of the peer, which then gets no response. Returns false if no such request is in flight. */
+  /**
+   * Aborts a request of the peer. An aborted request gets no response. Returns false if no such request is in flight.
+   */
   abort(id: Id, reason?: unknown): boolean {
     const inbound = this.#inFlight.get(id);
     if (inbound === undefined) return false;
@@ -282,7 +284,7 @@ export class Connection<P> {
 
   #fault(code: number, error: Error, { id, silent, answers }: { id?: Id; silent?: true; answers?: Id } = {}): void {
     this.#handler.fault?.(error, answers);
-    // The peer will send no other response to this request.
+    // The peer will send no other response to this request, so the request fails now.
     if (answers !== undefined) this.forget(answers, error);
     if (this.#options.answerFaults !== true) return;
     if (silent !== true) this.send(errorText(id, code, error.message, faultData(code)));
@@ -394,11 +396,11 @@ export class InboundRequest<P> {
 }
 
 /**
- * A duplex pipe of whole texts: each `send` on one end is one `message` on the other, in order. The library calls it;
- * the author of a transport implements it.
+ * A duplex pipe of whole texts: each `send` on one end is one `message` on the other end, in order. The author of a
+ * transport implements this interface, and the library calls it.
  *
- * Contract: `open` is called once, before `send`, and nothing is delivered before it. `closed` is called exactly once,
- * after the last `message`, whichever side closed the pipe. After `closed`, `send` does nothing.
+ * Contract: `open` is called once, before `send`, and nothing is delivered before `open`. `closed` is called exactly
+ * once, after the last `message`, whichever side closed the pipe. After `closed`, `send` does nothing.
  */
 export interface Channel {
   /** Starts delivery to `receiver`. Called once. */

@@ -146,7 +146,8 @@ function classifyCall(value: Record<string, unknown>): ClassifiedMessage {
       invalid("a message must be a request or a response: it has `method`, or `result` or `error`, not both"),
       value,
     );
-    // Otherwise, a request of this side with this id would never settle.
+    // The peer may have meant this message as a response. If this side sent a request with this id, `answers` makes
+    // that request fail instead of waiting forever.
     return isId(id) ? { ...flaw, answers: id } : flaw;
   }
   if (params !== undefined && !isObject(params)) {
@@ -237,13 +238,13 @@ function flawOf(text: string, value: Params, limits: ParseLimits): string | unde
   minLength = least;
   let flaw: string | undefined;
   if (typeof content === "object" && content !== null) {
-    // The text has only room for an empty object as `params` or `result`.
+    // The text has only room for an empty `params` or `result`, so there is nothing else to check.
     if (text.length === least + 12) return undefined;
     minLength += 10;
     flaw = contentFlaw(content, limits.maxDepth - 1, limits);
   } else content = undefined;
-  // Nearly all messages are written without spaces, so the rest of the text is too short for another or a duplicate
-  // member.
+  // Nearly all messages are written without spaces. The rest of their text is too short for another member or a
+  // duplicate one, so they need no scan.
   if (flaw === undefined && text.length - minLength < MIN_MEMBER_LENGTH) return undefined;
   const twice = isPlainEnvelope(text) ? undefined : scanEnvelope(text, Number.POSITIVE_INFINITY);
   return twice ?? flaw ?? contentFlaw(value, limits.maxDepth, limits, content);
@@ -305,8 +306,8 @@ function valueFlaw(value: unknown, levels: number, limits: ParseLimits): string 
 }
 
 /**
- * Returns the smallest number of characters that a number can take, or a smaller one that is cheaper to compute. A
- * number that ends in three zeros may be written shorter, as `1e3`.
+ * Returns a lower bound of the number of characters that a number takes in the text. The exact minimum would cost more
+ * to compute. A number that ends in three zeros may be written shorter, as `1e3`.
  */
 function minDigits(value: number): number {
   if (value < 10 || value > 1e9 || value % 1000 === 0) return 1;

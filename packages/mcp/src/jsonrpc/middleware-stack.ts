@@ -10,8 +10,8 @@ export interface MiddlewareStack<M, C, R> {
 }
 
 /**
- * Runs a call through middleware, the first of which is outermost. A second call of `next` throws, because the rest of
- * the stack would run twice for one call. With `canRetry`, `next` may be called again after it has failed.
+ * Runs a call through middleware, the first of which is outermost. A second call to `next` throws, because the rest of
+ * the stack would run twice for one call. With `canRetry`, a middleware may call `next` again after `next` has failed.
  */
 export function throughStack<M, C, R>(
   call: C,
