@@ -36,7 +36,10 @@ export interface AuthenticationRequest {
    * sockets.
    */
   header(name: string): string | undefined;
-  /** Returns how often a header was sent, by its lower-case name. Absent in runtimes that hide repeated headers. */
+  /**
+   * Returns how often a header was sent, by its lower-case name. If the runtime joins repeated headers, counts the
+   * values between commas. Absent on sockets.
+   */
   readonly headerCount?: ((name: string) => number) | undefined;
   /** Returns all headers by their lower-case names. Empty on sockets. */
   headers(): Record<string, string>;
