@@ -60,7 +60,7 @@ function timerOf(handle: unknown): Timer {
   return { cancel: () => clearTimeout(handle as number) };
 }
 
-/** Timers keep a Deno or Bun process alive unless unreferenced; in browsers the handle is a plain number. */
+/** Lets the process end while the timer is pending. Does nothing if the handle is a plain number, as in browsers. */
 function unref(handle: unknown): void {
   if (typeof handle === "object" && handle !== null) (handle as { unref?(): void }).unref?.();
 }

@@ -17,9 +17,9 @@ const listeners = new WeakMap<AbortSignal, AbortListener>();
 function nothing(): void {}
 
 /**
- * Calls `run` once when `signal` aborts, or now if it has already aborted. Returns the function that removes `run`.
- * Does nothing without a signal. `run` must not throw. If the signal may already have aborted, `run` must not use the
- * returned function.
+ * Calls `run` once when `signal` aborts, or now if the signal has already aborted. Returns the function that removes
+ * `run`. Does nothing without a signal. `run` must not throw. If the signal may already have aborted, `run` must not
+ * use the returned function, because `run` is then called before this function returns.
  *
  * All functions for one signal share one listener, so that the runtime does not warn of a leak if many calls share a
  * signal.

@@ -26,8 +26,8 @@ export function pause(platform: Timers, ms: number, signal?: AbortSignal, keepAl
 }
 
 /**
- * Resolves when `work`, which must not reject, is done, or after `ms` milliseconds. If `keepAlive` is set, the timer
- * keeps the process alive meanwhile. An infinite time needs no timer.
+ * Resolves when `work`, which must not reject, is done, or after `ms` milliseconds. If `ms` is infinite, waits for
+ * `work` without a timer. If `keepAlive` is set, the timer keeps the process alive meanwhile.
  */
 export function atMost(platform: Timers, ms: number, work: Promise<unknown>, keepAlive = false): Promise<void> {
   if (ms === Number.POSITIVE_INFINITY) return work.then(() => {});

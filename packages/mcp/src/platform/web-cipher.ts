@@ -36,7 +36,7 @@ export function webCipher(secret: string, purpose: string): Cipher {
       try {
         return new Uint8Array(await crypto.subtle.decrypt(algorithm, usable, bytes(sealed.subarray(NONCE_BYTES))));
       } catch {
-        // WebCrypto throws the same error for every mismatch.
+        // WebCrypto throws the same error for every mismatch, so the cause cannot be reported.
         return undefined;
       }
     },
