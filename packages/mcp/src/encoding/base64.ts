@@ -1,4 +1,4 @@
-/** Encodes bytes as Base64, as content blocks contain it. */
+/** Encodes bytes as Base64, the encoding of binary data in content blocks. */
 export function toBase64(bytes: Uint8Array): string {
   const parts: string[] = [];
   // Encodes in chunks, because engines limit the number of arguments of `fromCharCode`.

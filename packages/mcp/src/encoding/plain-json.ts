@@ -1,6 +1,6 @@
 /**
- * Maximum depth that `isPlainJson` checks, which bounds its recursion. It returns false for deeper values, and callers
- * then serialize and parse them.
+ * Maximum depth that `isPlainJson` checks, which bounds its recursion. `isPlainJson` returns false for deeper values,
+ * and its callers then serialize and parse the value.
  */
 const MAX_DEPTH = 128;
 
@@ -25,7 +25,7 @@ export function isPlainJson(value: unknown, depth = 0): boolean {
 function holdsPlainJson(value: object, depth: number): boolean {
   if (Array.isArray(value)) {
     if (Object.getPrototypeOf(value) !== Array.prototype) return false;
-    // `every` would skip holes.
+    // A loop, because `every` would skip holes, which JSON writes as null.
     for (let index = 0; index < value.length; index++) if (!isPlainJson(value[index], depth)) return false;
     return true;
   }
