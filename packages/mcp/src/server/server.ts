@@ -68,7 +68,7 @@ export function internalsOf(server: object): ServerInternals {
   const internals = INTERNALS.get(server);
   if (internals !== undefined) return internals;
   throw new McpError("invalid_definition", "this value is not a `Server` of this copy of the package", {
-    fix: "Pass a server that `new Server(…)` of this copy created.",
+    fix: "Pass a server created with `new Server(…)` from the same copy of the package.",
   });
 }
 
@@ -95,7 +95,10 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
   readonly #subscriptions: Subscriptions;
   readonly #logging: Logging;
   readonly #internals: ServerInternals;
-  /** The servers that this one is mounted in, and its endpoint once a transport serves it. */
+  /**
+   * The servers in which this server is mounted, and its own endpoint once created. An outer server that closes also
+   * closes this server if no other user remains.
+   */
   readonly #users = new Set<object>();
   #endpoint: Endpoint | undefined;
 
@@ -278,13 +281,13 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
    * methods that are already served.
    */
   handle(method: string, handler: CustomHandler<D>): this {
-    addMethod(this.#config, this.#layers, method, handler as CustomHandler); // As safe as in `resource`.
+    addMethod(this.#config, this.#layers, method, handler as CustomHandler); // The cast is safe for the same reason as in `resource`.
     return this;
   }
 
   /**
-   * Publishes a change of an extension to the `subscriptions/listen` requests that have subscribed to it. Throws if no
-   * extension of this server has the filter.
+   * Publishes a change to the `subscriptions/listen` requests that have subscribed to it. Throws unless an extension of
+   * this server adds the filter of the change.
    */
   publish(change: PublishedChange): void {
     publishChange(this.#config, this.#hub, change);
@@ -361,11 +364,11 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
 
   /**
    * Offers everything that another server offers, now and later, under a prefix. Tools and prompts get the name
-   * `prefix_name`. Resources get `prefix+` in front of their URI, and tool pages get it after `ui://`. Throws if the
-   * prefix is taken, or if a server would contain itself.
+   * `prefix_name`. Resources get `prefix+` in front of their URI, and tool pages get `prefix+` after `ui://`. Throws if
+   * the prefix is taken, or if a server would contain itself.
    *
-   * Calls stay in this process and pass through the mounted server's own middleware. The limits and tool options of the
-   * mounted server apply, and the `secret` and `pageSize` of this server.
+   * Calls stay in this process and pass through the mounted server's own middleware. The mounted server's limits and tool
+   * options apply, but `secret` and `pageSize` come from this server.
    */
   mount<const X extends string, E, U, Q>(
     prefix: X,
@@ -400,7 +403,8 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
   }
 
   /**
-   * Adds middleware around every call. The first one added is the outermost. Throws for values that are not functions.
+   * Adds middleware around every call. The middleware that was added first is the outermost. Throws for values that are
+   * not functions.
    */
   use(...middleware: Middleware<D>[]): this {
     this.#middleware.use(middleware);

@@ -38,7 +38,8 @@ export interface Asker {
    */
   recorded?(): Promise<RecordedAnswers>;
   /**
-   * Number of times that the handler has run again within this call. Absent if the handler runs again in another round.
+   * Number of times that the handler has run again within this call. Absent for askers that rerun the handler only in a
+   * later round, not within the call.
    */
   readonly repeats?: number;
   /** Prepares the next run of the handler within this call. */

@@ -17,7 +17,10 @@ export interface PublicFailure {
   readonly data?: Pick<CallFailure, "kind" | "reference">;
 }
 
-/** Returns the tool, prompt or other name in the parameters of a call; undefined if its method has none. */
+/**
+ * Returns the name in the params of a call, such as that of a tool or prompt; undefined if the method has no name
+ * parameter.
+ */
 export function nameOf({ row, request }: ServerCall): string | undefined {
   const named = row.nameField === undefined ? undefined : request.params[row.nameField];
   return typeof named === "string" ? named : undefined;
@@ -38,7 +41,8 @@ function failureKind(call: ServerCall, thrown: unknown): FailureKind | undefined
 }
 
 /**
- * True if the error's message is meant for the caller. The errors of a client connection that the handler uses are not.
+ * True if the error's message is meant for the caller. Errors from a client connection that the handler uses are not
+ * meant for the caller.
  */
 function isPublicError(error: unknown): error is McpError | ToolError {
   return McpError.is(error) ? isForCallers(error) : ToolError.is(error);
@@ -58,8 +62,9 @@ export function endOf(call: ServerCall, ended: { readonly result: object } | { r
 }
 
 /**
- * Reports an error that was not meant for the caller, and returns the message for the caller. Callers on this machine
- * receive the original message, others a neutral one with the reference of the report.
+ * Reports an error that was not meant for the caller, and returns the message for the caller. By default,
+ * unauthenticated callers on this machine receive the original message, and all others a neutral one with the reference
+ * of the report. `maskErrors` overrides this.
  */
 export function publicFailure(call: ServerCall, error: unknown): PublicFailure {
   const { kind, reference } = reportFailure(call, error, () => traceOf(error));
@@ -68,8 +73,8 @@ export function publicFailure(call: ServerCall, error: unknown): PublicFailure {
 }
 
 /**
- * Reports an error that the caller must not see: to `onError`, or as a warning with the text of `shown`. Returns the
- * kind of the failure and the new reference of the report.
+ * Reports an unexpected error to `onError`, or, without `onError`, as a warning with the text of `shown`. Does not
+ * report aborted calls. Returns the kind of the failure and the new reference of the report.
  */
 export function reportFailure(
   call: ServerCall,
@@ -80,7 +85,6 @@ export function reportFailure(
   const { onError = root.config.options.onError } = config.options;
   const kind = failureKind(call, error) ?? "handler_error";
   const reference = config.randomId();
-  // An aborted call is not an error, so it is not reported.
   if (kind === "aborted") return { kind, reference };
   const { method, id: requestId } = root.request;
   const name = nameOf(root);
@@ -100,7 +104,7 @@ function maskOption({ config, root }: ServerCall): boolean | undefined {
   return config.options.maskErrors ?? root.config.options.maskErrors;
 }
 
-/** The message that strangers receive instead of that of an unexpected error. */
+/** The message that replaces the message of an unexpected error for strangers. */
 export function neutralMessage(reference: string): string {
   return `internal error (id ${reference})`;
 }

@@ -11,8 +11,8 @@ interface GuardedCall {
 }
 
 /**
- * Hooks that allow or deny calls before their handler runs. A method without a hook is allowed. When a call asks the
- * client questions, the hook runs in every round, because each round is a separate request.
+ * Hooks that allow or deny calls before their handler runs. Calls of a method without a hook are allowed. When a call
+ * asks the client questions, the hook runs in every round, because each round is a separate request.
  */
 export interface ConsentHooks {
   /** Called before `tools/call`. If it denies the call, the model receives the reason as an error result. */
@@ -59,8 +59,8 @@ function throwIfDenied(reason: string | undefined): void {
 }
 
 /**
- * Returns the reason for which a hook denies a call; undefined if it allows the call. Fails closed: a malformed
- * decision denies.
+ * Returns the reason for which a hook denies a call; undefined if the hook allows the call. A malformed decision denies
+ * the call.
  */
 async function refusal<C>(
   hook: ((call: C) => Verdict | Promise<Verdict>) | undefined,

@@ -55,7 +55,7 @@ export function createEndpoint(core: ServerCore): Endpoint {
 }
 
 /**
- * Aborts a cancelled request, and marks the session as initialized.
+ * Handles two notifications: `cancelled` aborts the request, and `initialized` marks the session as initialized.
  *
  * Spec: Cancellation, "Error Handling": a cancellation that is malformed or too late is ignored.
  * https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/cancellation#error-handling
@@ -227,8 +227,8 @@ export function runCall(
 }
 
 /**
- * Runs a call that does not answer its own request: a call to a mounted server, or a call that an extension runs.
- * Resolves with the result of the call, or with the questions of an interrupted handler.
+ * Runs a call whose result is not sent directly as the answer to a request: a call to a mounted server, or a call that
+ * an extension runs. Resolves with the result of the call, or with the questions of an interrupted handler.
  */
 export async function runInner(run: () => MaybePromise<object>, call: ServerCall): Promise<object> {
   let result: object;

@@ -42,7 +42,7 @@ export interface Layer extends Partial<Pick<Endpoint, "opened" | "closed" | "ses
   readonly handlers?: Readonly<Record<string, MethodHandler>>;
   /** Checks that run before anything slow, by method. An error thrown here can still set the HTTP status. */
   readonly checks?: Readonly<Record<string, (call: ServerCall) => void>>;
-  /** Capabilities that this layer adds; `{}` while it is not in use. */
+  /** Returns the capabilities that this layer adds; `{}` while the layer is not in use. */
   capabilities?(revision: Revision): ServerCapabilities;
   /** The reasons for capabilities, by path, if the general explanation does not apply. */
   reasons?(): Readonly<Record<string, string>>;
@@ -54,9 +54,9 @@ export interface Layer extends Partial<Pick<Endpoint, "opened" | "closed" | "ses
   readonly notifications?: readonly NotificationMiddleware[];
   /** Adds members to the list entries of tools. The keys are the tool options that the layer supports. */
   readonly toolOptions?: Readonly<Record<string, (tool: ToolOffer, wire: Tool) => Partial<Tool>>>;
-  /** Called after a tool was added or replaced. `tool` is undefined after it was removed. */
+  /** Called after a tool was added, replaced or removed. `tool` is undefined if the tool was removed. */
   toolChanged?(name: string, tool: ToolOffer | undefined): void;
-  /** Removes everything from a listen filter that its sender may not be notified of. */
+  /** Removes from a listen filter everything that the sender of the filter may not be notified of. */
   narrowListen?(filter: Map<string, true | readonly string[]>, call: ServerCall): Promise<void>;
   /** Limits for the sessions and streams that transports open. */
   readonly places?: Pick<Endpoint, "sessionPlaces" | "takeStream">;
@@ -121,7 +121,7 @@ export class Layers {
     return this.#layers;
   }
 
-  /** Discards everything derived from layers and offers, because they changed. */
+  /** Discards everything derived from layers and offers after a change, and calls the listeners. */
   changed(): void {
     this.#capabilities.clear();
     this.#routes.clear();
@@ -202,12 +202,13 @@ export class Layers {
 }
 
 /**
- * Merges member by member, because two layers or sources may declare one capability, for example own and mounted tools.
+ * Merges member by member, because two layers or sources may declare the same capability, for example for registered
+ * and for mounted tools.
  */
 export function mergeCapabilities(all: ServerCapabilities, more: ServerCapabilities): void {
   for (const [name, value] of Object.entries(more)) {
     const known = all[name];
-    // An earlier source withholds a capability by setting it to undefined.
+    // An earlier source has withheld this capability by setting it to undefined, so later sources do not add it.
     if (known === undefined && Object.hasOwn(all, name)) continue;
     all[name] = isObject(known) && isObject(value) ? { ...known, ...value } : value;
   }

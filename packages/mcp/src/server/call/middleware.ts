@@ -25,9 +25,10 @@ export type MiddlewareCall<D = Record<string, unknown>> = {
 }[keyof Requests & string];
 
 /**
- * Runs around every call, outermost first. Returns the result of `next()`, changed or not, or another result, or
- * throws. It may call `next` once. While a question to the client has no answer, `next()` resolves with an empty
- * object, and the result of the middleware is ignored: the middleware runs again with the answer.
+ * Runs around every call, outermost first. Middleware returns the result of `next()`, changed or unchanged, returns
+ * another result, or throws. It may call `next` at most once. While a question to the client has no answer, `next()`
+ * resolves with an empty object, and the result of the middleware is ignored: the middleware runs again with the
+ * answer.
  */
 export type Middleware<D = Record<string, unknown>> = (
   call: MiddlewareCall<D>,
@@ -116,8 +117,8 @@ function checkedMiddleware(middleware: readonly unknown[]): readonly Middleware[
 }
 
 /**
- * Passes the notifications of a server through middleware: those of clients, and those of the server on request streams
- * and peer connections. Returns the endpoint unchanged if the server has no such middleware.
+ * Passes notifications through middleware: those that clients send, and those that the server sends on request streams
+ * and peer connections. Returns the endpoint unchanged if the server has no notification middleware.
  */
 export function tapNotifications(endpoint: Endpoint, { config, layers }: ServerCore): Endpoint {
   const notifications = layers.all().flatMap((layer) => layer.notifications ?? []);

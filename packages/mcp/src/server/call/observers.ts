@@ -76,7 +76,10 @@ export class Observers implements Layer {
     return given.result;
   }
 
-  /** Runs `inner` inside the follower's `within`, and directly if the follower did not run it. */
+  /**
+   * Returns a function that runs `inner` inside the follower's `within`, and then calls `inner` once more in case the
+   * follower did not. A second call of `inner` does nothing.
+   */
   #within(follower: CallFollower, inner: () => void): () => void {
     return () => {
       callHook(this.#platform, "within", () => follower.within?.(inner));

@@ -3,8 +3,8 @@ import type { ProgressOptions } from "../contract/context.js";
 import type { ServerCall } from "./server-call.js";
 
 /**
- * Maximum number of notifications that are sent at once. Later ones are limited to one per `INTERVAL_MS`, so that a
- * busy loop does not flood the peer.
+ * Maximum number of notifications of one call that are sent without delay. Later notifications are limited to one per
+ * `INTERVAL_MS`, so that a busy loop does not flood the peer.
  */
 const BURST = 64;
 const INTERVAL_MS = 50;

@@ -122,7 +122,7 @@ export class ServerCall implements SourceCall {
   /** Reports the end to observers. Undefined without observers. */
   ended: ((end: CallEnd, length: number) => void) | undefined;
   questions: QuestionState | undefined;
-  /** Set on the root call only. */
+  /** Hooks around the handler of a tool. Set on the root call only. */
   admission: Admission | undefined;
   /** Called before the answer is sent, to flush progress and to withdraw open questions. */
   beforeAnswer: ((ok: boolean) => void)[] | undefined;
@@ -175,7 +175,7 @@ export class ServerCall implements SourceCall {
     return this.#callId;
   }
 
-  /** Sets the id and the asker of a call that continues an earlier one. */
+  /** Sets the id and the asker of a call that continues an earlier call. */
   resume(id: string | undefined, asker: Asker | undefined): void {
     if (id !== undefined) this.#callId = id;
     if (asker !== undefined) questionsOf(this).asker = asker;
@@ -188,7 +188,7 @@ export class ServerCall implements SourceCall {
 
   /** Aborts the handler's signal without notifying the peer. */
   abort(reason: unknown): void {
-    // A signal that is aborted now need not follow the signal of the exchange.
+    // A controller that is created here need not follow the signal of the exchange, because it is aborted at once.
     this.#controller ??= new AbortController();
     this.#controller.abort(reason);
   }

@@ -19,7 +19,7 @@ import {
   type ServerOptions,
 } from "../contract/options.js";
 
-/** The options of a server with their defaults, shared by all its calls, and its counters. The object is frozen. */
+/** The options of a server with their defaults, and the counters of the server. All calls share this frozen object. */
 export class ServerConfig {
   readonly info: ServerInfo;
   readonly options: ServerOptions;

@@ -30,15 +30,15 @@ export function urlRequired(visits: readonly PageToVisit[], message = "The user 
   return new McpError("url_elicitation_required", message, { data: { elicitations } });
 }
 
-/** True for an error of `urlRequired`, and for an equivalent error created without it. */
+/** True for an error created by `urlRequired`, and for any other `McpError` of the same kind. */
 export function isUrlRequired(thrown: unknown): thrown is McpError {
   const error = readable(thrown);
   return McpError.is(error) && error.kind === "url_elicitation_required";
 }
 
 /**
- * Returns the error for clients in revisions that have it. Returns undefined if the revision asks by interim results
- * instead, if the client cannot show pages, or if the error has no pages.
+ * Returns the error to send to a client whose revision has this error. Returns undefined if the revision sends
+ * questions in interim results instead, if the client cannot show pages, or if the error has no pages.
  */
 export function urlRequiredFor(call: ServerCall, error: McpError): McpError | undefined {
   if (call.replays || visitsOf(error).length === 0 || !canAsk(call, "elicitation.url")) return undefined;

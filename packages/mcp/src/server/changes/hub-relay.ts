@@ -12,7 +12,7 @@ interface RelayReceiver {
   onGap(): void;
 }
 
-/** Pause before the storage is tried again. */
+/** Pause before failed publications, or a failed subscription to the storage, are tried again. */
 const RETRY_MS = 1000;
 /** Maximum number of changes queued while the storage fails. Beyond it, other nodes are notified of a gap instead. */
 const MAX_UNSENT = 1000;
@@ -33,7 +33,7 @@ export class HubRelay {
   #unsubscribe: Unsubscribe | undefined;
   /** True if the last attempt to subscribe failed. Changes may be lost until the next attempt succeeds. */
   #failedBefore = false;
-  /** Changes that could not be published, one per topic. */
+  /** Changes that could not be published, by filter and value. A later change replaces an earlier one. */
   readonly #unsent = new Map<string, string>();
   #retry: Timer | undefined;
   #detached = false;

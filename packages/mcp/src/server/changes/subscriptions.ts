@@ -10,7 +10,7 @@ import type { Hub } from "./hub.js";
 import { type ListenFilter, ListenRequest, readFilter, servedFilters } from "./listen.js";
 import { type PeerSubscribers, RESOURCE_FILTER } from "./peer-subscriber.js";
 
-/** Tells which resources a caller may subscribe to. */
+/** Determines which resources a caller may subscribe to. */
 interface ResourceIndex {
   knows(uri: string, call: ServerCall): MaybePromise<boolean>;
 }
@@ -152,7 +152,8 @@ export class Subscriptions implements Layer {
     this.#checkSize(uris);
     const known = uris.map((uri) => {
       const one = this.#resources.knows(uri, call);
-      // A later lookup may throw before this promise is awaited. Its rejection must not count as unhandled then.
+      // If a later lookup throws, this promise is never awaited. In that case its rejection must not be reported as
+      // unhandled.
       if (isThenable(one)) neverUnhandled(Promise.resolve(one));
       return one;
     });
@@ -166,21 +167,26 @@ export class Subscriptions implements Layer {
 
   #checkSize(uris: readonly string[], added?: number): void {
     const { subscriptions, subscriptionLength, totalSubscriptionLength } = this.#config.limits;
-    if (uris.length > subscriptions) throw tooMany("subscriptions", subscriptions, "URIs", "one subscriber");
+    if (uris.length > subscriptions)
+      throw tooMany("subscriptions", subscriptions, `one subscriber has more than ${subscriptions} URIs`, END_URIS);
     const length = uris.reduce((sum, uri) => sum + uri.length, 0);
     if (length > subscriptionLength) {
-      throw tooMany("subscriptionLength", subscriptionLength, "characters of URIs", "one subscriber");
+      const what = `the URIs of one subscriber together are longer than ${subscriptionLength} characters`;
+      throw tooMany("subscriptionLength", subscriptionLength, what, END_URIS);
     }
     if (this.#hub.valueLength + (added ?? length) > totalSubscriptionLength) {
-      throw tooMany("totalSubscriptionLength", totalSubscriptionLength, "characters of URIs", "all subscribers");
+      const what = `the URIs of all subscribers together are longer than ${totalSubscriptionLength} characters`;
+      throw tooMany("totalSubscriptionLength", totalSubscriptionLength, what, END_URIS);
     }
   }
 
   #checkListenLimits(peer: Peer | undefined): void {
     const { listens, listensPerPeer } = this.#config.limits;
-    if (this.#listens.size >= listens) throw tooMany("listens", listens, "open listen requests", "this server");
+    if (this.#listens.size >= listens)
+      throw tooMany("listens", listens, `this server already has ${listens} open listen requests`, END_LISTENS);
     if (peer !== undefined && (this.#listensOf.get(peer) ?? 0) >= listensPerPeer) {
-      throw tooMany("listensPerPeer", listensPerPeer, "open listen requests", "one client");
+      const what = `this client already has ${listensPerPeer} open listen requests`;
+      throw tooMany("listensPerPeer", listensPerPeer, what, END_LISTENS);
     }
   }
 
@@ -208,9 +214,12 @@ export class Subscriptions implements Layer {
   }
 }
 
-function tooMany(limit: string, value: number, what: string, whose: string): McpError {
-  return new McpError("limit_exceeded", `too many ${what}: ${whose} may have ${value}`, {
+const END_URIS = "Unsubscribe from some URIs";
+const END_LISTENS = "End some `subscriptions/listen` requests";
+
+function tooMany(limit: string, value: number, what: string, remedy: string): McpError {
+  return new McpError("limit_exceeded", what, {
     data: { limit, value },
-    fix: `End some of them, or raise \`limits.${limit}\` of the server.`,
+    fix: `${remedy}, or raise \`limits.${limit}\` of the server.`,
   });
 }

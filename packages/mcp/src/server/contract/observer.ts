@@ -34,8 +34,8 @@ export interface CallStarted {
 }
 
 /**
- * The way in which a handler failed. `handler_error`: it threw an `Error`. `handler_throw`: it threw another value.
- * `timeout`: its time limit expired. `aborted`: the caller cancelled the call.
+ * The way in which a handler failed. `handler_error`: it threw an unexpected `Error`. `handler_throw`: it threw another
+ * value. `timeout`: its time limit expired. `aborted`: the caller cancelled the call or disconnected.
  */
 export type FailureKind = "handler_error" | "handler_throw" | "timeout" | "aborted";
 
@@ -67,11 +67,14 @@ export interface CallEnded extends CallStarted {
    */
   readonly error: unknown;
   /**
-   * The way in which the handler failed. Undefined if it did not fail, and for a `ToolError` or `McpError`, which are
-   * meant for the caller.
+   * The way in which the handler failed. Undefined if the handler did not fail, and for errors that are meant for the
+   * caller, such as a `ToolError`.
    */
   readonly failure: FailureKind | undefined;
-  /** Length of the response in characters. 0 for the run of a task, which has no response of its own. */
+  /**
+   * Length of the response in characters. 0 for a call without a response of its own: the run of a task, or a call to a
+   * mounted server.
+   */
   readonly length: number;
 }
 
@@ -82,7 +85,7 @@ export interface CallEnded extends CallStarted {
 export interface CallRefused {
   /** The method that the request names. */
   readonly method: string;
-  /** The JSON-RPC id of the request. Undefined if it has none. */
+  /** The JSON-RPC id of the request. Undefined if the request has no id. */
   readonly requestId: Id | undefined;
   /** The error that the server answered with. */
   readonly error: unknown;
@@ -156,8 +159,8 @@ export interface CallFollower {
   /** Called when the call has ended, with its outcome. */
   ended?(call: CallEnded): void;
   /**
-   * Called before the call sends a question to its client. The returned follower observes that question. Calls of a
-   * mounted server send their questions through the outer server, whose observers see them.
+   * Called before the call sends a question to its client. The returned follower observes that question. Calls to a
+   * mounted server send their questions through the outer server, so the observers of the outer server see them.
    */
   question?(question: QuestionStarted): QuestionFollower | undefined;
   /**
@@ -193,7 +196,10 @@ export interface Observer {
   senderRefused?: ((sender: SenderRefused) => void) | undefined;
   /** Called when a client has connected, or has opened a session on this node. */
   sessionOpened?: ((session: SessionInfo) => void) | undefined;
-  /** Called when a session or connection has ended. Only for those that opened after the observer was added. */
+  /**
+   * Called when a session or connection has ended. Only for sessions and connections that opened while the server had
+   * observers.
+   */
   sessionClosed?: ((session: SessionClosed) => void) | undefined;
 }
 

@@ -57,8 +57,8 @@ export interface ServerLimits {
    */
   callsPerPrincipal: number;
   /**
-   * Maximum number of tool calls that wait for a free slot, counted for the server and for each tool with a
-   * `concurrency`. Further calls are refused. Default: 1000.
+   * Maximum number of tool calls in a queue for a free slot. The server has one queue, and each tool with a
+   * `concurrency` has its own. Further calls are refused. Default: 1000.
    */
   queuedCalls: number;
 }
@@ -92,7 +92,7 @@ export interface ServerOptions {
    * several processes serve the same clients.
    */
   secret?: string | readonly string[] | undefined;
-  /** Overrides single limits. */
+  /** Overrides individual limits. */
   limits?: Some<ServerLimits> | undefined;
   /**
    * Converts schemas to JSON Schema for libraries that do not convert them themselves, for example valibot's
@@ -135,15 +135,15 @@ export interface ServerOptions {
   onLogLevel?: ((level: LoggingLevel, ctx: RequestContext) => void) | undefined;
   /**
    * True if clients get a neutral text with a reference instead of the message of an unexpected error. The texts of
-   * `ToolError` and `McpError` are always sent. Default: false for clients on this machine (stdio, in-process, loopback
-   * without `authenticate`), because models use the message to correct themselves; true for all others, because the
-   * message may contain secrets.
+   * `ToolError`, and of every `McpError` except those raised by a client connection that the handler uses, are always
+   * sent. Default: false for clients on this machine (stdio, in-process, loopback without `authenticate`), because
+   * models use the message to correct themselves; true for all others, because the message may contain secrets.
    */
   maskErrors?: boolean | undefined;
   /**
-   * Called with every unexpected error of a handler or middleware: all errors except `ToolError` and `McpError`, which
-   * are meant for the caller. Default: prints the error with its stack and with the reference that a client gets if the
-   * text is masked.
+   * Called with every unexpected error of a handler or middleware. A `ToolError` is always expected, and so is an
+   * `McpError`, unless a client connection that the handler uses raised it. Default: prints the error with its stack
+   * and with the reference that a client gets if the text is masked.
    */
   onError?: ((error: unknown, failure: CallFailure) => void) | undefined;
   /**

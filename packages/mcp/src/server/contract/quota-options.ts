@@ -44,8 +44,8 @@ export interface Quota {
 /** The limits of one caller. */
 export interface PrincipalQuota extends Quota {
   /**
-   * Maximum number of HTTP sessions, itself at most 10,000. Further sessions are refused. Default: only the `limits` of
-   * the HTTP server.
+   * Maximum number of HTTP sessions. The option itself may be at most 10,000. Further sessions are refused. Default:
+   * only the `limits` of the HTTP server.
    */
   sessions?: number | undefined;
 }
@@ -82,7 +82,8 @@ export interface QuotaOptions {
    */
   buckets?: number | undefined;
   /**
-   * Time in milliseconds after which the places of a node are free unless the node has renewed them. Default: 30,000.
+   * Time in milliseconds after which the places of a node in the storage become free unless the node has renewed them.
+   * Default: 30,000.
    */
   leaseMs?: number | undefined;
 }

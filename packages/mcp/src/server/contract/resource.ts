@@ -124,7 +124,7 @@ export interface ResourceOffer {
   readonly read: ReadHandler;
 }
 
-// A match of the template has exactly its variables, so it is sound to erase their type here.
+// A URI that matches the template yields exactly the template's variables, so it is sound to erase their type here.
 type AnyTemplateReadHandler = (
   variables: never,
   ctx: HandlerContext<never>,

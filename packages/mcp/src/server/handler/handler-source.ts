@@ -216,7 +216,8 @@ export class HandlerSource implements Source {
   }
 
   /**
-   * Checks the serialised value. Before the parser refuses a value, it reads the list again as this caller sees it.
+   * Returns a parser that checks the serialised value. Before it refuses a value, the parser reads the list again as
+   * this caller sees it, because the stored schema may be outdated.
    */
   #outputOf(known: OutputParser, name: string, list: ListPage): OutputParser {
     const parse = async (value: unknown): Promise<ParseResult> => {
@@ -322,7 +323,7 @@ export type ListPage = (
 const MAX_TOOLS = 10_000;
 const UNKNOWN_TOOL: DescribedTool = { output: undefined, wrapsOutput: false, headers: [] };
 
-/** Remembers the tools in the lists of a handler object, because their schemas are available nowhere else. */
+/** Stores the tools in the lists of a handler object, because their schemas are available nowhere else. */
 export class ListedTools {
   readonly #config: ServerConfig;
   readonly #tools = new Map<string, { text: string; tool: DescribedTool }>();

@@ -74,7 +74,7 @@ export class HandlerSubscriptions {
     return result;
   }
 
-  /** Removes the URIs that the object refuses, as if they did not exist. */
+  /** Removes from the filter the URIs that the object refuses, as if they did not exist. */
   async #listen(call: ServerCall, next: Next): Promise<object> {
     const { notifications } = call.request.params;
     const asked = isObject(notifications) ? notifications[RESOURCE_FILTER] : undefined;

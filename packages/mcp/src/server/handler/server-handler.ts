@@ -69,7 +69,10 @@ export interface ServerHandler<O = unknown> {
    * `subscribe` fails, the server refuses the subscription. Publish changes with `server.resourceUpdated(uri)`.
    */
   subscribe?(uri: string): MaybePromise<void>;
-  /** Called when a URI has lost its last subscriber, or with `perSession` when the session unsubscribes. */
+  /**
+   * Called when a URI has lost its last subscriber, or with `perSession` when the session unsubscribes or a
+   * `subscriptions/listen` request ends.
+   */
   unsubscribe?(uri: string): MaybePromise<void>;
   /** Serves `prompts/list`. `cursor` is undefined for the first page. */
   listPrompts?(cursor: string | undefined, ctx: RequestContext): MaybePromise<readonly Prompt[] | ListPromptsResult>;

@@ -119,7 +119,10 @@ export class CallQuotas {
     return this.#serveWithin(call, refused, passage, next);
   }
 
-  /** Serves the call if neither its caller's own limits (`own` is their refusal) nor the other limits refuse it. */
+  /**
+   * Serves the call unless a limit refuses it. `own` is the refusal by the caller's own limits, if any. Without one,
+   * checks the limit of the tool and the limits of all callers together.
+   */
   #serveWithin(call: ServerCall, own: QuotaRefusal | undefined, passage: Passage, next: Next): MaybePromise<object> {
     if (own !== undefined) return this.#finish(call, own, passage, next);
     const failed = (error: unknown): never => {

@@ -28,8 +28,8 @@ export function quotaCallerOf({ principal, peer, http }: Pick<Exchange, "princip
 }
 
 /**
- * Returns an IPv4 address, also if it is mapped to IPv6, and the first 64 bits of any other IPv6 address: one
- * subscriber usually owns all addresses with that prefix.
+ * Returns an IPv4 address, also if it is mapped to IPv6, and the first 64 bits of any other IPv6 address: all addresses
+ * with that prefix usually belong to one customer of a network provider.
  */
 function networkOf(address: string): string {
   if (!address.includes(":")) return address;
@@ -41,8 +41,8 @@ function networkOf(address: string): string {
 }
 
 /**
- * Returns the key of a count in a storage. The key is a digest, so it is short and plain for any name of a caller or
- * tool.
+ * Returns the key of a count in a storage. The key is a digest, so it is short and has only plain characters, whatever
+ * the name of the caller or tool contains.
  */
 export function storageKey(platform: Pick<Platform, "sha256">, parts: readonly string[]): string {
   const digest = platform.sha256(new TextEncoder().encode(JSON.stringify(parts)));

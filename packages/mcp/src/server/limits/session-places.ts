@@ -7,7 +7,10 @@ import type { PlacedSession } from "../../transport/transport.js";
  * as failed.
  */
 const MAX_ATTEMPTS = 20;
-/** Maximum number of sessions that are checked when a new session finds no free place. */
+/**
+ * Maximum number of sessions that are checked when a new session finds no free place. The next new session checks
+ * further ones.
+ */
 const MAX_CHECKS = 16;
 /** Time before a session that was found alive is checked again. */
 const RECHECK_MS = 10_000;
@@ -125,7 +128,7 @@ function read(text: string | undefined): SessionChecks {
       if (typeof id === "string" && typeof checkAt === "number") placed.set(id, checkAt);
     }
   } catch {
-    // Damaged text counts as an empty list. `SharedPlaces` gives the reason.
+    // Damaged text counts as an empty list, for the reason that `livePlaces` in `shared-places.ts` states.
   }
   return placed;
 }

@@ -22,12 +22,15 @@ const LOSING_MS = 150;
 const MAX_BACKOFF_MS = 32;
 /** Number of successful writes in a row after which a node checks whether another node loses against it. */
 const WRITES = 8;
-/** Maximum time between two writes of such a row. */
+/** Maximum time between two writes that count as writes in a row. */
 const ROW_MS = 100;
 /** Average pause of a node after a write while other nodes lose: initial value and maximum. */
 const PAUSE_MS = 20;
 const MAX_PAUSE_MS = 320;
-/** Longest pause, as a multiple of the average pause. The shortest pause is this multiple less one. */
+/**
+ * Longest pause, as a multiple of the average pause. The shortest pause is this factor minus one, times the average
+ * pause.
+ */
 const MAX_PAUSE_FACTOR = 1.5;
 /** Time without a write after which a node assumes that no other node competes for the bucket. */
 const QUIET_MS = 1000;
@@ -48,7 +51,7 @@ interface CachedBucket {
   /** Calls of this node that want a token. One write serves all of them. */
   waiting: Waiter[];
   writing: boolean;
-  /** Number of writes in a row, and the time of the last. */
+  /** Number of writes in a row, and the time of the last write. */
   writes: number;
   wroteAt: number;
   /** Pause after a write; 0 while no other node is known to lose. */
@@ -105,7 +108,7 @@ export class SharedBuckets {
       bucket.fullAt = fullAt;
       return waitMs;
     }
-    // The waiting calls would use up even a full bucket.
+    // The calls that already wait would use up even a full bucket, so this call is refused at once.
     if (bucket.waiting.length >= rate.burst) return rate.intervalMs;
     return new Promise((resolve, reject) => {
       bucket.waiting.push({ resolve, reject });
@@ -244,7 +247,10 @@ function losingKey(key: string): string {
   return `${key}/losing`;
 }
 
-/** An unreadable value counts as a full bucket: only a fault of the storage produces one. */
+/**
+ * Returns 0, which means a full bucket, for a missing or unreadable value. Only a fault of the storage produces an
+ * unreadable value.
+ */
 function readTime(text: string | undefined): number {
   const time = Number(text);
   return Number.isFinite(time) ? time : 0;

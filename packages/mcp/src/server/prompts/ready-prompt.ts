@@ -120,7 +120,7 @@ function bySchema(name: string, schema: AnySchema, config: ServerConfig): ReadyA
   };
 }
 
-/** Returns the values of an enum, which complete an argument without a completer. */
+/** Returns the values of an enum, as the default completer of the argument. */
 function enumCompleter(member: Record<string, unknown>): Completer | undefined {
   const values = member["enum"];
   if (!Array.isArray(values)) return undefined;

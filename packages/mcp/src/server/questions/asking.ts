@@ -67,7 +67,7 @@ export async function elicitUrl(
   if (action !== "accept") throw refusal(action === "decline" ? "decline" : "cancel", `the user did not open ${url}`);
 }
 
-/** Asks the client's model. */
+/** Asks the client's model to generate a message. */
 export async function sample(
   call: ServerCall,
   request: SampleRequest,
@@ -190,8 +190,9 @@ export function usualAsker(call: ServerCall): Asker {
 /**
  * Asks the client to visit the pages of the error.
  *
- * If questions travel in interim results, the promise never resolves. If the client has agreed to all visits and the
- * handler still throws, the next round asks again, until the rounds of the call are used up.
+ * If questions travel in interim results, the promise never resolves, because each round ends with a question. If the
+ * client has agreed to all visits and the handler still throws, the next round asks again, until the rounds of the call
+ * are used up.
  *
  * If answers arrive within the call, `run` runs the handler again after the visits, at most `limits.rounds` times.
  */

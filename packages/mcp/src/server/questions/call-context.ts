@@ -114,8 +114,8 @@ class CallContext implements HandlerContext {
   }
 
   /**
-   * Reports progress through the outer call. One token has one reporter, so that its values increase across all
-   * servers.
+   * Reports progress through the outer call. Only the root call has a reporter, so that the values of a token increase
+   * across all mounted servers.
    */
   #innerProgress(outer: ServerCall, progress: number, options: ProgressOptions = {}): void {
     const { progressToken } = this.#call.request;

@@ -7,7 +7,7 @@ import { loadedAsking, withAsking } from "./with-asking.js";
 
 /**
  * The layer around every handler. In revisions that send questions in an interim result, it runs the handler with
- * replay. The calls of mounted servers are replayed with the call that they are part of.
+ * replay. Calls to mounted servers are replayed with the call that they are part of.
  *
  * Spec: Multi Round-Trip Requests, https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
  */

@@ -24,8 +24,8 @@ function blocksOf({ content }: SamplingMessage): readonly SamplingMessageContent
 }
 
 /**
- * Rejects malformed conversations: a user message with tool results must contain nothing else, and each tool use must
- * have its result in the next message.
+ * Rejects malformed conversations. A message with tool results must be a user message and contain nothing else. Each
+ * tool use must have its result in the next message, and each result must belong to a tool use in the previous message.
  *
  * Spec: Sampling, "Message Content Constraints",
  * https://modelcontextprotocol.io/specification/2026-07-28/client/sampling#message-content-constraints

@@ -6,7 +6,7 @@ import type { ReadResourceResult } from "../../protocol/features/resources.js";
 
 /** Converts the return value of a read handler to the result that clients get. */
 export function toResourceResult(uri: string, value: unknown, mimeType: string | undefined): ReadResourceResult {
-  // An empty `contents` would mean that the resource exists.
+  // An empty `contents` would mean that the resource exists, so a missing resource is an error.
   // Spec: Resources, "Error Handling",
   // https://modelcontextprotocol.io/specification/2026-07-28/server/resources#error-handling
   if (value === undefined || value === null) throw resourceNotFound(uri);
@@ -33,6 +33,6 @@ function toContents(uri: string, value: unknown, mimeType: string | undefined): 
 
 function unusable(uri: string, what: string): McpError {
   return new McpError("misuse", `the handler of ${uri} returned ${what}`, {
-    fix: "Return a string, bytes, `{ text }`, `{ blob }`, a block of `content.resource`, or an array of these.",
+    fix: "Return a string, bytes, `{ text }`, `{ blob }`, a block created by `content.resource`, or an array of these.",
   });
 }

@@ -263,7 +263,7 @@ class CheckedSource {
 
   #checkedOffer(kind: OfferKind, name: string, found: Record<string, unknown>, call: SourceCall): FoundOffer {
     const what = `${kind} "${name}"`;
-    // Only `run` is checked below, and data of which a wrong value would otherwise go unnoticed.
+    // The cast comes before the checks. Only `run`, `scopes`, `item` and `cache` are checked below.
     const given = found as unknown as FoundOffer;
     const { item, scopes, cache, task, rate, headers, wrapsOutput, assumed } = given;
     if (typeof given.run !== "function")
@@ -323,8 +323,8 @@ class CheckedSource {
   }
 
   /**
-   * Calls a method of the source. Adds the names of the method and the source to errors that are not meant for the
-   * caller.
+   * Calls a method of the source. Adds the names of the method and the source to an error, unless it is an `McpError`,
+   * an interruption by a question, an abort or a timeout.
    */
   #callSource(method: string, run: () => unknown): unknown {
     const failed = (thrown: unknown): never => {

@@ -56,7 +56,7 @@ export function toolCallInfo(item: Item): ToolCallInfo {
 }
 
 /**
- * Joins the offers of all sources of a server. The only place that joins lists, splits them into pages, completes
+ * Joins the offers of all sources of a server. Only this class joins lists, splits them into pages, completes
  * arguments, checks scopes and headers, sets cache hints, and publishes changes.
  */
 export class JoinedSources implements Layer {
@@ -125,7 +125,7 @@ export class JoinedSources implements Layer {
   readonly #ranks = new WeakMap<PlainSource, number>();
   /**
    * Number of sources, from the first on, that can be searched without opening connections. Only these are searched
-   * before the call is admitted. Undefined if all can be.
+   * before the call is admitted. Undefined if no source opens connections.
    */
   #searchable: number | undefined;
   /** Functions that end the notifications of sources. */
@@ -146,7 +146,9 @@ export class JoinedSources implements Layer {
     return all;
   }
 
-  /** The early checks of `tools/call`. Empty while no source has a reason to refuse a call by its HTTP status. */
+  /**
+   * The early checks of `tools/call`. Empty if the server has only registered offers and no tool needs an early check.
+   */
   get checks(): NonNullable<Layer["checks"]> {
     return this.#sources.length > 1 || this.local.hasChecks ? this.#checks : {};
   }
@@ -297,7 +299,8 @@ export class JoinedSources implements Layer {
     const { name } = call.request.params;
     const until = this.#searchable;
     const found = typeof name === "string" ? this.find("tools", name, call, 0, until) : undefined;
-    // The promise of a search in only some sources is not stored, because the offer may still exist in the others.
+    // The promise of a search in only some sources is not stored, because it may resolve with undefined although
+    // another source has the offer.
     if (until === undefined || !isThenable(found)) call.offer = found;
     if (isThenable(found)) neverUnhandled(Promise.resolve(found));
     if (found === undefined || isThenable(found)) return;

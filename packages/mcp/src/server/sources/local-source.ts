@@ -204,7 +204,9 @@ export class LocalSource implements Source {
     );
   }
 
-  /** True if calls to one of the tools can be refused before they run. */
+  /**
+   * True if a tool requires client capabilities or HTTP headers, so that calls to it can be refused before they run.
+   */
   get hasChecks(): boolean {
     return [...this.#tools.all()].some(({ requires, headers }) => requires.length > 0 || headers.length > 0);
   }

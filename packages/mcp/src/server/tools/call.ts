@@ -194,8 +194,8 @@ export class ToolCalls {
 }
 
 /**
- * Returns the admission of the outermost call. Its asker also runs the steps of inner calls, and needs the deadline
- * until they end.
+ * Returns the admission of the root call, because the asker of the root call also runs the steps of inner calls and
+ * needs the deadline until these steps end.
  */
 function admissionOf({ root }: ServerCall): Admission {
   root.admission ??= {};
@@ -251,13 +251,16 @@ interface CallLimitOptions {
   readonly option: string;
   readonly running: number;
   readonly queued: number;
-  /** Maximum number of calls of one principal that run at the same time. Default: `running`. */
+  /**
+   * Maximum number of calls of one principal that run at the same time, at most `PRINCIPAL_SHARE` of `running`.
+   * Default: `running`.
+   */
   readonly share?: number | undefined;
 }
 
 /**
- * The fraction of all slots and queue places that one principal can use. The rest is reserved for others, unless there
- * are very few.
+ * The fraction of all slots and queue places that one principal can use. The rest is reserved for other principals. The
+ * result is rounded up, so fewer than ten slots reserve nothing.
  */
 const PRINCIPAL_SHARE = 0.9;
 /** Retry time for refused calls. The time until a slot is free is not predictable. */

@@ -4,21 +4,23 @@ import type { TextResourceContents } from "../../protocol/features/content.js";
 
 const SCHEME = "parley-result:";
 
-/** Limits of the store. If one is exceeded, the oldest entry is evicted. */
+/**
+ * Maximum number of entries, and of their characters together. Beyond either limit, the oldest entries are evicted.
+ */
 const MAX_ENTRIES = 256;
 const MAX_CHARACTERS = 64 * 1024 * 1024;
 const TTL_MS = 600_000;
 
 interface Entry {
   readonly contents: TextResourceContents;
-  /** The principal whose call produced the result. Other callers cannot read it. */
+  /** The principal whose call produced the result. Undefined for a call without a principal. */
   readonly owner: string | undefined;
   readonly until: number;
 }
 
 /**
- * Stores results that are too large for their response. They expire after ten minutes, and only the caller of the tool
- * can read them.
+ * Stores results that are too large for their response. They expire after ten minutes. Only the principal that called
+ * the tool can read them. Results of calls without a principal are protected only by their unguessable URI.
  */
 export class OverflowStore {
   readonly #platform: Platform;

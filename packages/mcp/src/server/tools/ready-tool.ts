@@ -166,6 +166,6 @@ const TOOL_NAME = /^[A-Za-z0-9_.-]{1,128}$/;
  */
 export function toolNameProblem(name: string): string | undefined {
   if (TOOL_NAME.test(name)) return undefined;
-  if (name.length > 128) return `has ${name.length} characters; some clients allow 128`;
+  if (name.length > 128) return `has ${name.length} characters; some clients allow at most 128`;
   return "has characters other than letters, digits, underscore, hyphen and dot; some clients refuse it";
 }

@@ -44,10 +44,14 @@ export function toCallResult(tool: ToolWithOutput, returned: unknown, call: Serv
 /** The members of a `CallToolResult` on the wire. */
 const WIRE_MEMBERS = ["content", "structuredContent", "isError", "_meta", "resultType"];
 
-/** True if a value only has members of a `CallToolResult`. Handlers for the official SDK return such values. */
+/**
+ * True if a value has `content`, and no members other than those of a `CallToolResult`. Handlers for the official SDK
+ * return such values.
+ */
 function isWireResult(value: unknown, output: OutputParser | undefined): boolean {
   if (!isObject(value) || !Object.hasOwn(value, "content")) return false;
-  // With an output schema, a value that only has `content` may be the structured result.
+  // With an output schema, a value that only has `content` may be the structured result, so it does not count as a
+  // `CallToolResult`.
   if (output !== undefined && value["structuredContent"] === undefined && value["isError"] !== true) return false;
   return Object.keys(value).every((key) => WIRE_MEMBERS.includes(key));
 }
