@@ -67,7 +67,10 @@ export interface OAuthProxyOptions {
   storage?: Storage | undefined;
   /** Lifetime of an access token, in milliseconds. Default: 1 h. */
   accessTokenMs?: number | undefined;
-  /** Lifetime of a user's grant, in milliseconds, counted from the last refresh of its tokens. Default: 30 days. */
+  /**
+   * Lifetime of a user's grant, in milliseconds, counted from the login or the last refresh of its tokens. Default: 30
+   * days.
+   */
   grantMs?: number | undefined;
   /** Called for each refused request to the server, with the reason, like `onRefused` of `resourceServer`. */
   onRefused?: ResourceServerOptions["onRefused"];

@@ -96,8 +96,8 @@ export class ClientDocuments {
   }
 
   /**
-   * Returns the client at this address, or a sentence for the user that explains why there is none. Rejects while too
-   * many documents are being read.
+   * Returns the client at this address, or a sentence for the user that explains why there is none. While too many
+   * documents are being read, returns the cached client or, if there is none, rejects.
    */
   find(clientId: string): Promise<ProxyClient | string> {
     const problem = idProblem(clientId);

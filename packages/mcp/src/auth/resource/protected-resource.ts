@@ -350,7 +350,10 @@ const MAX_TOKENS = 10_000;
  * digest. Computing a digest takes as long as a short call.
  */
 const MAX_RECENT = 256;
-/** Maximum age of an entry, and so the longest time for which a revoked token is still accepted. */
+/**
+ * Maximum age of an entry. A token that the verifier would refuse now, such as a revoked one, is accepted for at most
+ * this time.
+ */
 const MAX_AGE_MS = 60_000;
 
 /** A verified token, and the answer for every request that carries it. */
