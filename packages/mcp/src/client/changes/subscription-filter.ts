@@ -6,7 +6,7 @@ import type { Change } from "./change-queue.js";
 
 /** The changes to subscribe to: resources by URI, and lists. */
 export interface SubscriptionTarget {
-  /** URIs of resources whose contents to follow, or `true` for the list: resources added or removed. */
+  /** URIs of resources whose contents to follow, or `true` to follow the list: resources added or removed. */
   resources?: boolean | string | readonly string[] | undefined;
   /** True to follow the list of tools: added, removed or changed. */
   tools?: boolean | undefined;

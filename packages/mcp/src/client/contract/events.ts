@@ -3,8 +3,8 @@ import type { McpError } from "../../protocol/error.js";
 import type { Notifications } from "../../protocol/features/method-types.js";
 
 /**
- * The state of a client's connection. `recovering`: the connection was lost and is being reopened. `disconnected`: it
- * was lost and the next call may reopen it.
+ * The state of a client's connection. `recovering`: the connection was lost and is being reopened. `disconnected`: the
+ * connection is not open. After a loss, the next call may reopen it.
  */
 export type ConnectionState = "disconnected" | "connecting" | "ready" | "recovering" | "closed";
 

@@ -20,7 +20,9 @@ export async function setLogLevel(
   connection.logLevel = level;
 }
 
-/** Throws for an unknown level. Checked here, because without a session every later request would carry the level. */
+/**
+ * Throws for an unknown level. Checked here, because without a session every later request would carry the wrong level.
+ */
 export function checkLogLevel(level: LoggingLevel | undefined): void {
   if (level === undefined || isLoggingLevel(level)) return;
   const given: string = level;
