@@ -88,7 +88,8 @@ function readPage(contents: ResourceContents, maxPageBytes: number, drop: (what:
 function htmlOf(contents: ResourceContents, maxPageBytes: number): string {
   const { uri } = contents;
   const encoded = "text" in contents ? contents.text : contents.blob;
-  // Check the length before decoding. Base64 has four characters for three bytes, and text has at most one per byte.
+  // Check the length before decoding. Base64 has four characters for three bytes, and text has at most one character
+  // per byte.
   const tooLarge = () =>
     new McpError("limit_exceeded", `the page ${uri} is larger than \`maxPageBytes\`, ${maxPageBytes} bytes`);
   if (encoded.length > maxPageBytes * (4 / 3) + 4) throw tooLarge();

@@ -25,7 +25,7 @@ interface ServedPage {
   offered: { readonly restricted: boolean; readonly scopes: string } | undefined;
 }
 
-/** The pages that a server's tools provide. Each is a resource for as long as one of its tools is offered. */
+/** The pages that a server's tools provide. Each page is a resource for as long as one of its tools is offered. */
 class ServedPages {
   readonly #server: ExtendedServer;
   readonly #pages = new Map<string, ServedPage>();
@@ -148,7 +148,10 @@ async function readPage(uri: string, { tools }: ServedPage): Promise<ReadReturn>
 /** The server's side of `apps()`: the pages of one server's tools. */
 function servedApps(server: ExtendedServer): ServedExtension {
   const pages = new ServedPages(server);
-  /** URIs of pages that tools refer to without providing them, by tool name. Cleared when checked. */
+  /**
+   * URIs of pages that tools refer to without providing them, by tool name. The next `tools/list` checks and removes
+   * them.
+   */
   const named = new Map<string, string>();
   return {
     toolOptions: {

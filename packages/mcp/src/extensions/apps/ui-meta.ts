@@ -108,7 +108,10 @@ export function readToolUi({ _meta: meta }: Pick<Tool, "_meta">): {
   return { uri: isPageUri(uri) ? uri : undefined, visibility: readVisibility(ui["visibility"]) };
 }
 
-/** Reads the visibility of a tool. An invalid value hides the tool. */
+/**
+ * Reads the visibility of a tool. Drops unknown entries. A value that is not a list hides the tool from models and
+ * apps.
+ */
 function readVisibility(value: unknown): readonly UiVisibility[] {
   if (value === undefined) return ["model", "app"];
   return Array.isArray(value) ? value.filter((one): one is UiVisibility => VISIBILITIES.includes(one)) : [];

@@ -150,7 +150,7 @@ function extendedServer(internals: ServerInternals, id: string): ExtendedServer 
     answerMs: config.limits.answerMs,
     pageSize: config.options.pageSize,
     get storage() {
-      // Created on first use, because a server without tasks needs no storage.
+      // Created on first use, because many extensions need no storage.
       memory ??= config.options.storage ?? createMemoryStorage({ clock: config.platform });
       return memory;
     },
@@ -189,10 +189,7 @@ function extendedServer(internals: ServerInternals, id: string): ExtendedServer 
   };
 }
 
-/**
- * Runs a request through the layers inside the calling extension, and through the layers that prepare the server. Skips
- * observers, limits and outer extensions.
- */
+/** Runs a request through all layers except observers, limits, the calling extension and the extensions outside it. */
 async function runInside(
   internals: ServerInternals,
   outside: ReadonlySet<string>,

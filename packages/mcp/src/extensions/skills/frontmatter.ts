@@ -5,7 +5,7 @@ import { nameProblem } from "./skill-path.js";
 import { readYaml } from "./yaml/read-yaml.js";
 import { YamlError } from "./yaml/yaml-scalar.js";
 
-/** Maximum length of a skill's frontmatter, in characters. */
+/** Maximum length of a skill's frontmatter, in characters. Longer frontmatter is refused. */
 const MAX_FRONTMATTER_LENGTH = 65_536;
 // Spec: Agent Skills, "Frontmatter", https://agentskills.io/specification#frontmatter
 const MAX_DESCRIPTION_LENGTH = 1024;
@@ -18,7 +18,7 @@ export interface SkillText {
   readonly body: string;
 }
 
-/** Reads a `SKILL.md`. Throws an `Error` whose message states the problem and its line. */
+/** Reads a `SKILL.md`. Throws an `Error` whose message states the problem and, for a syntax error, its line. */
 export function readSkillText(text: string): SkillText {
   const found = /^\ufeff?---[ \t]*\r?\n/.exec(text);
   if (found === null) throw new Error("line 1: it does not begin with frontmatter between two lines `---`");
@@ -43,7 +43,7 @@ export function readSkillText(text: string): SkillText {
 
 /**
  * Finds the closing line `---`. Returns its index and that of the next line. Only LF and CR LF end a line. `^` and `$`
- * of a multiline expression would also match at characters that other readers treat as text. They could end the
+ * of a multiline expression would also match at characters that other readers treat as text. Such a match could end the
  * frontmatter before fields that those readers see.
  */
 function endOf(text: string): { index: number; next: number } | undefined {

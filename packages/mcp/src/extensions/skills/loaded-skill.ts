@@ -15,7 +15,7 @@ const MESSAGE_OVERHEAD_BYTES = 65_536;
 
 /**
  * A file of a skill, verified against the size and digest in the entry. Files of a dynamic skill are not verified,
- * because its entry has neither.
+ * because the entry of a dynamic skill states no sizes and digests.
  */
 export interface SkillFile {
   /** The path inside the skill, such as `references/forms.md`. */
@@ -31,8 +31,8 @@ export interface SkillFile {
 }
 
 /**
- * A skill whose `SKILL.md` was read and verified. Its files are verified against the entry that it was loaded with,
- * even if the server has changed them since.
+ * A skill whose `SKILL.md` was read and verified. All files are verified against the entry that the skill was loaded
+ * with, so a file that the server has changed since then is rejected.
  */
 export class LoadedSkill {
   /** The entry that all files are verified against. */
@@ -68,7 +68,10 @@ export class LoadedSkill {
 export class SkillReader {
   readonly skill: CheckedSkill;
   readonly #client: ExtendedClient;
-  /** Number of bytes read so far from a dynamic skill. Counted, because its entry states no sizes. */
+  /**
+   * Number of bytes read so far from a dynamic skill. Counted here, because the entry of a dynamic skill states no
+   * sizes.
+   */
   #received = 0;
 
   constructor(client: ExtendedClient, skill: CheckedSkill) {

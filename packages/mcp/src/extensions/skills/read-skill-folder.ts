@@ -4,15 +4,15 @@ import { type SkillOffer, skillOfFiles } from "./skill.js";
 import { MAX_SKILL_BYTES, MAX_SKILL_FILES, pathProblem, SKILL_FILE, type SkillBudget } from "./skill-path.js";
 
 /**
- * Maximum number of entries in one folder, in one skill, and in all folders above skills together. A source with more
- * entries is refused.
+ * Maximum number of entries. Applies separately to each folder, to each skill with its subfolders, and to the total of
+ * all folders outside skills. A source with more entries is refused.
  */
 const MAX_ENTRIES = 10_000;
 
 /**
  * Reads the skill of a folder with a `SKILL.md`. Otherwise reads the skills in its subfolders, at any depth. The
  * folders in between become the prefix of a skill. Ignores files and folders whose names begin with a dot. Throws for
- * content that cannot be served, and before it exceeds `budget`.
+ * content that cannot be served, and if the skills would exceed `budget`.
  */
 export function readSkillFolder(source: string, platform: Platform, budget: SkillBudget): SkillOffer[] {
   if (platform.files === undefined) {
@@ -27,7 +27,7 @@ class FolderReader {
   readonly #files: Files;
   readonly #source: string;
   readonly #budget: SkillBudget;
-  /** Number of entries read so far from folders above skills. */
+  /** Number of entries read so far from folders outside skills. */
   #entries = 0;
 
   constructor(files: Files, source: string, budget: SkillBudget) {
@@ -52,7 +52,11 @@ class FolderReader {
   #below(folder: string, prefix: string, names: readonly string[]): SkillOffer[] {
     this.#entries += names.length;
     if (this.#entries > MAX_ENTRIES)
-      throw refused(this.#source, `has more than ${MAX_ENTRIES} entries above its skills`, "Pass fewer folders.");
+      throw refused(
+        this.#source,
+        `has more than ${MAX_ENTRIES} files and folders outside its skills`,
+        "Pass fewer folders.",
+      );
     return names.flatMap((name) => {
       const whole = `${folder}/${name}`;
       const status = this.#status(whole);
@@ -64,7 +68,7 @@ class FolderReader {
       const inside = this.#names(whole);
       if (inside.includes(SKILL_FILE)) return [this.#skill(whole, path, status)];
       const found = this.#below(whole, path, inside);
-      if (found.length === 0) throw noSkill(whole, "Add one, or move the folder.");
+      if (found.length === 0) throw noSkill(whole, "Add a `SKILL.md`, or move this folder out of the skills folder.");
       this.#checkSame(whole, status);
       return found;
     });

@@ -138,7 +138,7 @@ function servedFile(
   };
 }
 
-/** Returns the digest of bytes in the form of an entry. */
+/** Returns the digest of the bytes in the format used in skill entries: `sha256:` and hex digits. */
 export function digestOf(bytes: Uint8Array, { sha256 }: Pick<Platform, "sha256">): string {
   return `sha256:${[...sha256(bytes)].map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
 }
@@ -186,7 +186,7 @@ export function treeOf(skills: readonly ServedSkill[]): SkillTree {
   const folders = new Map<string, readonly Resource[]>();
   const above = new Map<string, Map<string, Resource>>();
   for (const skill of skills) {
-    // A nested skill has the same files as the outer skill, so the order does not matter.
+    // In its own folder, a nested skill has the same files as the outer skill, so the order does not matter.
     for (const [uri, file] of skill.files) files.set(uri, file);
     for (const [uri, children] of skill.folders) folders.set(uri, children);
     for (const [folder, name] of foldersAbove(skill.path)) {

@@ -2,10 +2,10 @@ import { McpError } from "../../protocol/error.js";
 
 // Spec: Skills, "Limits", https://github.com/modelcontextprotocol/ext-skills
 
-/** Maximum number of files in one skill, including `SKILL.md`. */
+/** Maximum number of files in one skill, including `SKILL.md`. A skill with more files is refused. */
 export const MAX_SKILL_FILES = 512;
 
-/** Maximum total size of the files of one skill, in bytes. */
+/** Maximum total size of the files of one skill, in bytes. A larger skill is refused. */
 export const MAX_SKILL_BYTES = 16 * 1024 * 1024;
 
 /** Maximum number of skills on one server. More would make every listing slow. */

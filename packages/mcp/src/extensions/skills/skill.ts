@@ -92,8 +92,8 @@ function bodyOf(what: string, frontmatter: SkillFrontmatter, body: unknown): Ski
 }
 
 /**
- * Creates a skill from the files of a folder. `what` names the skill in errors. The last segment of `path` is the
- * folder.
+ * Creates a skill from the files of a folder. `what` names the skill in errors. The last segment of `path` is the name
+ * of the folder.
  */
 export function skillOfFiles(what: string, path: string, files: readonly [string, Uint8Array][]): SkillOffer {
   const folder = path.slice(path.lastIndexOf("/") + 1);
@@ -117,7 +117,7 @@ export function skillOfFiles(what: string, path: string, files: readonly [string
   return { kind: "skill", path, frontmatter, files: checked };
 }
 
-/** Throws for invalid paths, and for two paths that some file system would treat as one. */
+/** Throws for invalid paths and contents, and for two paths that some file system would treat as one. */
 function checkedFiles<C extends SkillContent>(what: string, files: readonly [string, C][]): Map<string, C> {
   const checked = new Map<string, C>();
   const paths = new SkillPaths();
@@ -150,7 +150,10 @@ export function decodeText(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** Decodes encoded text again, so that it matches its digest: encoding has replaced lone surrogates. */
+/**
+ * Decodes text that was just encoded. Encoding replaces lone surrogates, so the original text would not match its
+ * digest.
+ */
 export function encodedText(bytes: Uint8Array): string {
   return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
 }

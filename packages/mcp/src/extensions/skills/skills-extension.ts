@@ -172,7 +172,7 @@ function itemsOf(result: Record<string, unknown>, member: string, method: string
   });
 }
 
-/** Maximum number of items that one warning names. Further ones are only counted. */
+/** Maximum number of items that one warning names. Further items are only counted. */
 const MAX_NAMED = 5;
 
 function warnOf(client: ExtendedClient, what: string, refused: readonly string[]): void {

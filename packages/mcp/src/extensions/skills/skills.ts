@@ -39,8 +39,8 @@ export interface SkillsOptions {
 /** The extension that serves skills. Created by `skills`. */
 export interface ServerSkills extends DefinedExtension<undefined> {
   /**
-   * Reads the folders again, and notifies clients of changed resources. Throws if a skill is refused; nothing changes
-   * then.
+   * Reads the folders again, and notifies clients of changed resources. Throws if a skill is refused. In that case
+   * nothing changes.
    */
   reload(): void;
 }
@@ -151,7 +151,7 @@ class SkillSet {
     }
   }
 
-  /** Replaces the skills. `offerNew` must have offered the new ones. */
+  /** Replaces the skills. Call `offerNew` first: this method does not offer new skills. */
   replace(next: LoadedSkills): void {
     const before = this.#skills;
     this.#skills = next;
@@ -247,7 +247,7 @@ function sameSkill(one: ServedSkill, other: ServedSkill): boolean {
   return one.entry.resources !== "dynamic" && JSON.stringify(one.entry) === JSON.stringify(other.entry);
 }
 
-/** Returns the contents of a file in the form of a read handler. */
+/** Returns the contents of a file in the form that read handlers return. */
 async function readFile({ resource: { mimeType }, content }: ServedFile, ctx: RequestContext): Promise<ReadReturn> {
   const value = typeof content === "function" ? await content(ctx) : content;
   const type = mimeType === undefined ? {} : { mimeType };

@@ -15,8 +15,8 @@ const READS_PER_BEAT = 100;
 const TASKS_AT_ONCE = 16;
 
 /**
- * Takes over the tasks of lost processes, and lets the runs of this process detect that another process took over
- * theirs.
+ * Takes over the tasks of lost processes, and lets the runs of this process detect that another process took over their
+ * tasks.
  */
 export class TakeOver {
   readonly #environment: RunEnvironment;

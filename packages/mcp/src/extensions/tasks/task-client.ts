@@ -50,7 +50,7 @@ export function connectTasks(client: ExtendedClient, settings: TaskSettings): Co
     outgoing: {
       "tools/call": async (params, options) => {
         await client.ready();
-        // In the other revisions, the server alone decides which calls become tasks.
+        // In revisions where a call cannot request a task, the server alone decides which calls become tasks.
         if (!taskDialect(client.era.revision).callsRequest) return params;
         if (!hasCapability(client.serverCapabilities, "tasks.requests.tools.call")) return params;
         const taskSupport = await supportOf(String(params?.["name"]));
@@ -104,7 +104,8 @@ async function complete(
   }
   const task = readTask(outcome.result);
   if (outcome.signal.aborted) {
-    // The caller cancelled the call while the answer was on its way, so no caller will know the task.
+    // The caller cancelled the call while the answer was on its way. Cancel the task too, because no caller will know
+    // it.
     await new ClientTask(client, statuses, task.taskId, task).cancel();
     throw outcome.signal.reason;
   }
@@ -114,13 +115,13 @@ async function complete(
     return outcome.result;
   }
   const followed = new ClientTask(client, statuses, task.taskId, task, true);
-  // A task may take longer than a request. Its own time to live limits it instead of the deadline.
+  // A task may take longer than a request. The time to live of the task limits the wait instead of the deadline.
   outcome.liftDeadline();
   try {
     return (await followed.outcome(outcome.signal)) as unknown as Record<string, unknown>;
   } catch (error) {
-    // If the caller gave up, cancel the task. If the client is only closing, the application may come back for the
-    // task.
+    // If the caller gave up, cancel the task. If the client is only closing, do not: the application may follow the
+    // task again later.
     if (outcome.signal.aborted && !client.closing.aborted) followed.cancel().catch(() => {});
     throw error;
   }

@@ -5,9 +5,12 @@ import type { TaskPolicy, TaskSupport } from "../../server/contract/tool.js";
 
 /** Limits for the tasks of one server. */
 export interface TaskLimits {
-  /** Maximum number of tasks that run at the same time in this process. Default: 10,000. */
+  /** Maximum number of tasks that run at the same time in this process. Further tasks are refused. Default: 10,000. */
   running: number;
-  /** Maximum number of running tasks of one authenticated principal, in all processes together. Default: 100. */
+  /**
+   * Maximum number of running tasks of one authenticated principal, in all processes together. Further tasks are
+   * refused. Default: 100.
+   */
   runningPerPrincipal: number;
   /**
    * Maximum number of stored tasks of one authenticated principal, including finished ones. At the limit, a new task
@@ -19,13 +22,16 @@ export interface TaskLimits {
    * Default: 100,000.
    */
   kept: number;
-  /** Maximum length of one task as JSON, including its call, steps and result. Default: 4 Mi characters. */
+  /**
+   * Maximum length of one task as JSON, including its call, steps and result. A task that exceeds it is refused or
+   * fails. Default: 4 Mi characters.
+   */
   taskLength: number;
 }
 
 /**
- * Options of the tasks extension. All are optional. `answerByTask` is for clients, the others are for servers; `ttlMs`,
- * `maxTtlMs` and `pollIntervalMs` also apply to the tasks with which a client answers questions.
+ * Options of the tasks extension. All are optional. `answerByTask` is for clients, and all other options are for
+ * servers. `ttlMs`, `maxTtlMs` and `pollIntervalMs` also apply to the tasks with which a client answers questions.
  */
 export interface TaskOptions {
   /**

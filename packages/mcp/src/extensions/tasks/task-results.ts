@@ -245,7 +245,7 @@ function isPreferred(one: QuestionAsker, other: QuestionAsker): boolean {
   return one.viaPeer === other.viaPeer ? one.number > other.number : other.viaPeer;
 }
 
-/** Returns the client capabilities that a question requires, because the record does not store them. */
+/** Derives the client capabilities that a question requires. The record of the task does not store them. */
 function needsOf({ method, params = {} }: Question): readonly string[] {
   if (method === "roots/list") return ["roots"];
   if (method === "elicitation/create") return [params["mode"] === "url" ? "elicitation.url" : "elicitation.form"];

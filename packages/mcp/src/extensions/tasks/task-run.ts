@@ -202,7 +202,8 @@ export class TaskRun {
         server.platform.warn(`a task could not be read: ${thrownMessage(error)}`);
       }
     }
-    // Clear this in the same turn as the last check of the loop. Otherwise a `refresh()` in between would be lost.
+    // Clear `#reading` in the same turn as the last check of the loop. Otherwise a `refresh()` in between would be
+    // lost.
     this.#reading = undefined;
     if (this.#subscribing === undefined && !this.#ended) await this.subscribe();
   }

@@ -57,8 +57,8 @@ export class TaskRunner {
     const { store, nodes } = this.#open();
     if (nodes !== undefined && !this.isClosed) {
       nodes.watch();
-      // A closing process publishes that it leaves its tasks. If the subscription to these messages fails, the next
-      // heartbeat finds the tasks.
+      // A closing process announces that it has released its tasks. If the subscription to these messages fails, the
+      // next heartbeat finds the tasks.
       this.#nodesSubscription ??= this.#server
         .subscribe(NODES_FILTER, "", () => nodes.scan())
         .catch(() => {
@@ -250,7 +250,7 @@ export class TaskRunner {
     if (nodes !== undefined && !run.isReleased && !store.isPendingRemoval(run.id)) nodes.remove(run.id);
   }
 
-  /** Leaves the tasks to other processes, once the steps in progress are done. */
+  /** Waits for the steps in progress, at most `CLOSE_MS`, and leaves the tasks to other processes. */
   async close(): Promise<void> {
     this.isClosed = true;
     const released = Promise.all([...this.#runs.values()].map((run) => run.release()));
@@ -277,7 +277,7 @@ export class TaskRunner {
     const environment: RunEnvironment = { server, store, answerMs, onRunEnd: (run) => this.#onRunEnd(run) };
     if (!sharesStorage) return { ...environment, node, nodes: undefined };
     const takeOver = new TakeOver(environment, this.#runs, limits.running, () => this.isClosed);
-    // A heartbeat must fail before the lease expires if the storage hangs, so its timeout is shorter.
+    // If the storage hangs, a heartbeat must fail before the lease expires. So its timeout is shorter.
     const timely = keyValueWithTimeout(storage.kv, platform, Math.min(STORAGE_MS, Math.max(1000, leaseMs / 3)));
     const nodes: TaskNodes = new TaskNodes(timely, platform, info.name, node, leaseMs, {
       orphaned: (ids, from) => takeOver.takeOverAll(ids, from, nodes),

@@ -49,9 +49,9 @@ export interface AppToolCall {
   readonly signal: AbortSignal;
 }
 
-/** A refused request of an app, for the host's log. */
+/** A refused message or a failed request of an app, for the host's log. */
 export interface AppRefusal {
-  /** The method of the request. Undefined if the message had none. */
+  /** The method of the message. Undefined if the message had none. */
   readonly method: string | undefined;
   /** The reason for the refusal, in English. */
   readonly reason: string;
@@ -96,9 +96,9 @@ export interface AppHooks {
   onSize?: ((size: UiSize) => void) | undefined;
   /** Called with each log message of the app. */
   onLog?: ((message: LoggingMessageNotificationParams) => void) | undefined;
-  /** Called when the app asks to be closed. Call `close` to do so. */
+  /** Called when the app asks to be closed. Call `close` to close it. */
   onCloseRequested?: (() => void) | undefined;
-  /** Called with each refused request of the app. */
+  /** Called with each refused message and each failed request of the app. */
   onRefused?: ((refusal: AppRefusal) => void) | undefined;
   /** Called when a function of the host failed. Default: `console.warn`. */
   onWarning?: ((message: string) => void) | undefined;

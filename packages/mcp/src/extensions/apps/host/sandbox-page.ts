@@ -150,7 +150,7 @@ export function sandboxPage(options: SandboxPageOptions): SandboxPage {
 }
 
 function isOrigin(value: unknown): boolean {
-  // Browsers ignore IPv6 addresses in `frame-ancestors`, which would lock out the host.
+  // Browsers ignore IPv6 addresses in `frame-ancestors`, so a host with such an address could not embed the page.
   return (
     typeof value === "string" && /^https?:[^[]+$/.test(value) && URL.canParse(value) && new URL(value).origin === value
   );

@@ -30,8 +30,8 @@ export interface ShownApp {
    */
   readonly ready: Promise<void>;
   /**
-   * Resolves with the reason when the app is closed: by `close`, or because it broke a limit, navigated away or did not
-   * initialize in time.
+   * Resolves with the reason when the app is closed: by `close`, or because the app or its sandbox navigated away, or
+   * because the app sent too many messages or did not initialize in time.
    */
   readonly closed: Promise<string>;
   /** Sends arguments that the model is still writing. Does nothing after `toolInput`. */
@@ -55,8 +55,8 @@ export interface ShownApp {
 /**
  * Shows the page of an app in a sandbox, and answers its requests as far as the options allow. Runs in a browser.
  *
- * Notifications sent before the app is ready are queued. Throws `invalid_definition` if the sandbox has the origin of
- * this page.
+ * Notifications sent before the app is ready are queued. Throws `invalid_definition` for invalid options, such as a
+ * sandbox with the origin of this page.
  *
  * Spec: MCP Apps, https://modelcontextprotocol.io/extensions/apps/overview
  *

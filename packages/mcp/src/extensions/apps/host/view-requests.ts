@@ -169,7 +169,7 @@ const TOOLS_FRESH_MS = 30_000;
 /** Maximum number of tools of one server that are searched. Apps cannot call further tools. */
 const MAX_TOOLS = 10_000;
 
-/** Finds a tool of the server by name. Rejects with the signal's reason when it aborts. */
+/** Finds a tool of the server by name. Rejects with the signal's reason when the signal aborts. */
 type FindTool = (name: string, server: AppServer, signal: AbortSignal) => Promise<Tool | undefined>;
 
 type ToolsByName = ReadonlyMap<string, Tool>;

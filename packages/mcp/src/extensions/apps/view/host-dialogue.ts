@@ -24,7 +24,7 @@ export interface ViewWindow {
 
 /** The part of an element that is needed to measure it. */
 export interface ViewElement {
-  /** The inline style; the height is changed for the time of a measurement. */
+  /** The inline style. Its height is changed temporarily during a measurement. */
   readonly style: { height: string };
   /** Returns the size of the element. */
   getBoundingClientRect(): { readonly width: number; readonly height: number };
@@ -48,7 +48,10 @@ export interface ViewElement {
 export class HostError extends Error {
   /** The name of the class. */
   override readonly name = "HostError";
-  /** The host's error code; -32000 if the host did not answer. */
+  /**
+   * The host's error code. -32000 if the host sent no error code: no answer, cancelled, connection closed, or refused
+   * with `isError`.
+   */
   readonly code: number;
   /** Further information from the host. Undefined if it sent none. */
   readonly data: unknown;
@@ -80,8 +83,8 @@ export class HostDialogue {
   readonly #listeners: Listeners;
   readonly #pending = new Map<number, { resolve: (result: Members) => void; reject: (error: HostError) => void }>();
   /**
-   * The host's origin, from its first answer. Messages from other origins are then ignored. Stays undefined for an
-   * opaque origin.
+   * The host's origin, from its first answer. From then on, messages from other origins are ignored. Stays undefined
+   * for an opaque origin.
    */
   #origin: string | undefined;
   #lastId = 0;

@@ -251,7 +251,7 @@ class YamlReader {
 
 const isItem = (text: string) => /^-(?:[ \t]|$)/.test(text);
 
-/** Returns the key at the beginning of a line, and its length including the colon. */
+/** Returns the key at the beginning of a line, and its length including the colon. Undefined if there is no key. */
 function keyOf(text: string): { key: string; quoted: boolean; length: number } | undefined {
   const first = text.charAt(0);
   if (first === '"' || first === "'") {

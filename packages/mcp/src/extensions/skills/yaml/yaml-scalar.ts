@@ -18,7 +18,7 @@ const MAX_DEPTH = 16;
 
 /** Throws if values are nested too deeply. */
 export function checkDepth(depth: number, line: number): void {
-  if (depth > MAX_DEPTH) throw new YamlError(line, `it is nested more than ${MAX_DEPTH} levels deep`);
+  if (depth > MAX_DEPTH) throw new YamlError(line, `values are nested more than ${MAX_DEPTH} levels deep`);
 }
 
 /** Adds a member. Throws for a duplicate key and for a merge key. */
@@ -50,17 +50,20 @@ export function trimSpaces(text: string): string {
   return trimSpacesEnd(trimSpacesStart(text));
 }
 
-// Characters that YAML does not allow unescaped, and those that only some readers skip or treat as a line break.
+// Characters that YAML does not allow unescaped, and characters that only some readers skip or treat as a line break.
 const REFUSED =
   /[^\t\n\r\u0020-\u007e\u00a0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\u{10000}-\u{10ffff}]|\r(?!\n)/u;
 
-/** Throws for characters with which two YAML readers could see different lines, and so different fields. */
+/**
+ * Throws for characters that YAML forbids, or that some YAML readers treat as line breaks and others do not. Such
+ * readers would see different fields.
+ */
 export function checkCharacters(text: string): void {
   const found = REFUSED.exec(text);
   if (found === null) return;
   const code = (found[0].codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
   const line = text.slice(0, found.index).split("\n").length;
-  throw new YamlError(line, `it contains the character U+${code}; write it as an escape in double quotes`);
+  throw new YamlError(line, `the character U+${code} is not allowed here; write it as an escape in double quotes`);
 }
 
 const INTEGER = /^[-+]?\d+$/;
@@ -82,7 +85,10 @@ export function plainScalar(text: string, line: number): YamlValue {
   return text;
 }
 
-/** Returns an unquoted key. Throws if YAML reads it as another type than text, such as `~` or `0x10`. */
+/**
+ * Returns an unquoted key. Throws for `null`, and for a key whose YAML value has a different spelling, such as `~` or
+ * `0x10`. Accepts `true` and `10` as text.
+ */
 export function plainKeyScalar(text: string, line: number): string {
   if (String(plainScalar(text, line)) === text && text !== "null") return text;
   throw new YamlError(line, `the key ${text === "" ? "is missing" : `\`${text}\` is not text; quote it`}`);
@@ -152,7 +158,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
 export function quotedScalar(quote: string, inner: string, line: number): string {
   let value = "";
   let current = "";
-  // Length of the prefix of `current` that a line break does not trim, because it ends with an escape.
+  // Length of the part of `current` up to the last escape. A line break does not trim this part.
   let kept = 0;
   for (let at = 0; at < inner.length; at++) {
     const character = inner.charAt(at);

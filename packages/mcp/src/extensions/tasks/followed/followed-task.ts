@@ -123,11 +123,12 @@ export class ClientTask implements FollowedTask {
 
   async #outcome({ ended, pushes, stop }: RunningPoll): Promise<CallToolResult> {
     const task = await ended;
-    // In revision 2025-11-25, `tasks/get` does not return the outcome. It must be requested with `tasks/result`.
+    // In revision 2025-11-25, `tasks/get` does not return the outcome. The outcome must be requested with
+    // `tasks/result`.
     const isWhole = task.status === "cancelled" || "result" in task || "error" in task;
     if (isWhole || !(this.#statuses.ended.has(this.id) || this.#client.era.has("tasks/result")))
       return taskOutcome(task);
-    // Replace a request that was sent before the task ended: it may wait on a lost connection, and a new one is
+    // Replace a request that was sent before the task ended: it may wait on a lost connection. A new request is
     // answered at once.
     if (this.#awaitsEnd) this.#result = undefined;
     return this.#withRetries(pushes, stop.signal, () => this.#requestResult(pushes, stop.signal));
@@ -137,7 +138,8 @@ export class ClientTask implements FollowedTask {
     try {
       await this.#client.request("tasks/cancel", { taskId: this.id }, options);
     } catch (error) {
-      // In revision 2025-11-25 the server refuses to cancel a task that has ended. The caller need not know this.
+      // In revision 2025-11-25 the server refuses to cancel a task that has ended. The caller does not receive this
+      // error.
       const task = McpError.is(error) && error.remote ? await this.#poll().catch(() => undefined) : undefined;
       if (task === undefined || !isFinalStatus(task.status)) throw error;
     }
@@ -236,7 +238,7 @@ export class ClientTask implements FollowedTask {
     try {
       if (this.#client.era.has("tasks/result")) {
         // The server sends the questions to the client that requests the outcome. A client that cannot answer any
-        // question does not request it, so that another client can.
+        // question does not request the outcome, so that another client can answer.
         if (asks && !this.#owned) state.unable = unableToAnswer(this.#client);
         if (asks && state.unable === undefined)
           neverUnhandled(this.#requestResult(state.pushes, state.stop.signal, UNBOUNDED));
@@ -369,7 +371,7 @@ class TaskPushes {
     this.#id = id;
   }
 
-  /** Ends the current wait, or the next one. */
+  /** Ends the current pause, or the next pause if there is none now. */
   wake(): void {
     this.#pushed = true;
     this.#wake?.();

@@ -4,7 +4,7 @@ import { McpError } from "../../../protocol/error.js";
 import type { InputRequests } from "../../../protocol/features/input.js";
 
 /**
- * Maximum number of questions that one task may ask, because each may open a dialog or pay for a model call. Beyond
+ * Maximum number of questions that one task may ask, because each may open a dialog or cause a paid model call. Beyond
  * that, waiting for the task fails with `too_many_questions`.
  */
 const MAX_QUESTIONS = 64;
@@ -107,8 +107,8 @@ export class TaskQuestions {
     } catch (error) {
       if (unwanted.signal.aborted) return;
       this.#open.delete(key);
-      // The next wait for the task may try again. It sends the application's answer again, unless there is none or the
-      // server refused it. Otherwise it asks the application again.
+      // The next wait for the task may try again. It sends the application's answer again. If there is none, or if the
+      // server refused it, it asks the application again.
       sent.delete(key);
       if (McpError.is(error) && error.kind === "invalid_params") unconfirmed.delete(key);
       this.#failures.set(key, McpError.from(error));

@@ -26,7 +26,7 @@ interface QueuedChange {
 
 /**
  * Maximum number of attempts to write a list that other processes write at the same time. Each failed attempt means
- * that another process succeeded. After the last one, the change fails.
+ * that another process succeeded. After the last attempt, the change fails.
  */
 const MAX_ATTEMPTS = 64;
 

@@ -30,7 +30,7 @@ export interface NodeEvents {
   orphaned(ids: readonly string[], node: string): Promise<readonly string[]>;
   /** Called after all processes were checked. */
   scanned(): Promise<void>;
-  /** Called with each heartbeat. `lost` is true if other processes may have considered this one lost. */
+  /** Called with each heartbeat. `lost` is true if other processes may have considered this process lost. */
   beat(lost: boolean): void;
   /** Called when this process closes and leaves tasks to other processes. */
   left(): void;
@@ -101,7 +101,7 @@ export class TaskNodes {
 
   /**
    * Renews the entry of this process if it may be outdated. Called after a task was stored, because other processes may
-   * have removed the entry if this one was silent before.
+   * have removed the entry if the last heartbeat was too long ago.
    */
   async confirm(): Promise<void> {
     if (this.#platform.monotonic() - this.#renewedAt < this.#leaseMs / 2) return;
@@ -201,7 +201,7 @@ export class TaskNodes {
     return lost;
   }
 
-  /** Enters the list again, after another process removed this one although it is alive. */
+  /** Enters the list again, after another process removed this process although it is alive. */
   #relist(): Promise<void> {
     return this.#serialize(async () => {
       if (this.#entry !== undefined && !this.#closed) await this.#list(this.#entry);

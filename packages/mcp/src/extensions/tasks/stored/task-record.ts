@@ -168,7 +168,8 @@ export function endedRecord(
 export function resumedRecord(record: TaskRecord, lease: TaskLease): TaskRecord | { reason: string } {
   const { begun, done } = stepsOf(record);
   const isAsking = Object.keys(record.questions).length > 0;
-  // A task that waits for a person cannot have crashed the process, so this does not count as a stall.
+  // A task that waits for a person cannot have crashed the process, so the end of the process does not count as a
+  // stall.
   const stalls = isAsking ? 0 : (record.stalls ?? 0) + 1;
   if (stalls > MAX_STALLS) {
     return {

@@ -19,11 +19,11 @@ export interface TaskBounds {
   readonly runs?: ReadonlyMap<string, unknown>;
 }
 
-/** Maximum time that the storage may take for one operation, in milliseconds. */
+/** Maximum time that the storage may take for one operation, in milliseconds. A slower operation fails. */
 export const STORAGE_MS = 10_000;
 /**
- * Maximum number of tasks to read when looking for finished tasks to evict. A task that does not run in this process
- * may still run in another.
+ * Maximum number of tasks to read when looking for finished tasks to evict. Tasks are read, because a task that does
+ * not run in this process may still run in another.
  */
 const MAX_READS = 16;
 /** Minimum time between two sweeps for expired tasks of this process, in milliseconds. */
@@ -31,7 +31,7 @@ const SWEEP_MS = 1000;
 
 /**
  * Maximum number of attempts to write a value that another process writes at the same time. Each failed attempt means
- * that another process succeeded. After the last one, the write fails.
+ * that another process succeeded. After the last attempt, the write fails.
  */
 const MAX_ATTEMPTS = 64;
 /** Maximum number of tasks to verify when too many tasks of a principal seem to run. */
