@@ -17,8 +17,8 @@ export async function runProcess(): Promise<void> {
   process.stdout.on("error", (error: NodeJS.ErrnoException) =>
     process.exit(error.code === "EPIPE" ? EXIT.ok : EXIT.failed),
   );
-  // Keeps the process alive. A command may wait for something that is not a handle of Node, such as a change of a
-  // server in this process. Node would then exit with 0.
+  // Keeps the process alive. A command may wait for something that is not a handle of Node, such as a change in a
+  // server that runs in this process. Without this timer, Node would exit with 0.
   setInterval(() => {}, 2 ** 30);
   const io: Io = {
     stdin: process.stdin,
@@ -31,8 +31,8 @@ export async function runProcess(): Promise<void> {
     signal: interrupted.signal,
   };
   process.exitCode = await runProgram(process.argv.slice(2), io);
-  // The command has closed everything it started. Flush and exit, so that a leftover timer or keep-alive connection
-  // does not block the shell.
+  // The command has closed everything that it started. Flush and exit, so that a leftover timer or keep-alive
+  // connection does not keep the process running.
   if (process.stdout.writableLength > 0) {
     await new Promise<void>((resolve) => process.stdout.write("", () => resolve()));
   }

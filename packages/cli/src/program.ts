@@ -18,7 +18,7 @@ interface ParsedCommandLine {
 
 /** Runs one command line, without the name of the program. Never rejects; the result is the exit code. */
 export async function runProgram(argv: readonly string[], io: Io): Promise<ExitCode> {
-  // Everything behind `--` is the command of a server, not our options.
+  // Everything after `--` is the command of a server, not options of this program.
   const at = argv.indexOf("--");
   const [own, program] = at < 0 ? [argv, []] : [argv.slice(0, at), argv.slice(at + 1)];
   let code: ExitCode = EXIT.ok;
@@ -43,8 +43,8 @@ export async function runProgram(argv: readonly string[], io: Io): Promise<ExitC
 }
 
 /**
- * Rewrites `help call` to `call --help`. An unknown name is left to commander, which rejects it and suggests the
- * nearest command.
+ * Rewrites `help call` to `call --help`. Passes an unknown command name to commander unchanged, which rejects the name
+ * and suggests the nearest command.
  */
 function asHelpOption(own: readonly string[]): string[] {
   const [first, ...words] = own;
@@ -162,7 +162,8 @@ async function perform(
  * the value of an option.
  */
 function checkWords({ name, words: usage }: CommandDeclaration, words: readonly string[], program: readonly string[]) {
-  // Commands without words report surplus words themselves. With `…` in its usage, a command accepts any number.
+  // Commands whose usage has no words report surplus words themselves. A command with `…` in its usage accepts any
+  // number of words.
   if (usage === "" || usage.includes("…")) return;
   const places = usage.replace(/--?\w+ <[^>]*>/g, "").match(/<[^>]*>|\[[^\]]*\]/g) ?? [];
   const most = places.length - (program.length > 0 && /target/.test(usage) ? 1 : 0);

@@ -17,7 +17,7 @@ export interface OptionDeclaration {
 export interface Invocation {
   /** The words, without options. */
   readonly words: readonly string[];
-  /** The words behind `--`: the command of a server and its arguments. */
+  /** The words after `--`: the command of a server and its arguments. */
   readonly program: readonly string[];
   readonly options: OptionReader;
   readonly terminal: Terminal;
@@ -40,9 +40,11 @@ export interface CommandDeclaration {
   readonly options: readonly OptionDeclaration[];
   /** Complete command lines for the help text, each with a description. */
   readonly examples: readonly { readonly line: string; readonly does: string }[];
-  /** Subcommands. A command that has them has no `load`. */
+  /** Subcommands. A command with subcommands has no `load`. */
   readonly commands?: readonly CommandDeclaration[];
   readonly load?: () => Promise<CommandRun>;
-  /** True for a command that runs until a signal arrives: the exit code is then 0. */
+  /**
+   * True for a command that runs until a signal arrives. A signal then does not change its exit code to `interrupted`.
+   */
   readonly endsBySignal?: boolean;
 }

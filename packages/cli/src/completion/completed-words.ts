@@ -33,7 +33,7 @@ interface CompletionRequest {
   readonly command: CommandDeclaration | undefined;
   /** Subcommands that can follow. */
   readonly next: readonly CommandDeclaration[];
-  /** The words behind the command, without options. */
+  /** The words after the command, without options. */
   readonly rest: readonly string[];
   readonly before: string;
   readonly typed: string;
@@ -52,7 +52,7 @@ async function offeredWords({ command, next, rest, before, typed }: CompletionRe
   return offersOf(target, place, io);
 }
 
-/** Finds the command that the words name, and the words behind it. */
+/** Finds the command that the words name, the subcommands that can follow, and the words after the command. */
 function commandOf(words: readonly string[]): Pick<CompletionRequest, "command" | "next" | "rest"> {
   let command: CommandDeclaration | undefined;
   let next: readonly CommandDeclaration[] = ALL_COMMANDS;
@@ -77,8 +77,8 @@ async function offersOf(target: string, place: string, io: Io): Promise<string[]
   const where = whereOf(target, io);
   if (where === undefined) return [];
   const auth = savedLogins({}, io);
-  // As in `Checkup`: the timer of `AbortSignal.timeout` does not keep the process alive, and Node 20 may
-  // garbage-collect the signal inside `AbortSignal.any`.
+  // Uses its own controller and timer, as `Checkup` does: the timer of `AbortSignal.timeout` does not keep the process
+  // alive, and Node 20 may garbage-collect a signal inside `AbortSignal.any`.
   const ended = new AbortController();
   const end = () => ended.abort();
   const timer = setTimeout(end, SERVER_TIMEOUT_MS);

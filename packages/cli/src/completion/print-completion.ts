@@ -51,8 +51,8 @@ const SCRIPTS = { bash, zsh, fish, powershell } satisfies Record<
 >;
 
 /**
- * Offers the subcommands and options that fit the words so far, files, and the names that `parley completion words`
- * prints.
+ * Completes subcommands and options that fit the words so far, file names, and the candidates that `parley completion
+ * words` prints.
  */
 function bash(all: readonly Row[]): string {
   const cases = all.map(({ path, next, options }) => {
@@ -63,8 +63,8 @@ function bash(all: readonly Row[]): string {
     all,
     (flag, choices) => `    ${flag}) COMPREPLY=($(compgen -W ${quoted(choices)} -- "$word")); return ;;`,
   );
-  // Bash splits words at characters such as ":" and "=", and replaces only the part behind the last of them. The script
-  // therefore removes the part before it from the candidates. Zsh does not split words.
+  // Bash splits words at characters such as ":" and "=", and replaces only the part after the last such character. The
+  // script therefore removes the part before it from every candidate. Zsh does not split words there.
   return `_parley() {
   local line="\${COMP_LINE:0:COMP_POINT}" words=() cut="" breaks=""
   if [[ -n "\${ZSH_VERSION-}" || "$line" == *[\\"\\'\\\\]* ]]; then

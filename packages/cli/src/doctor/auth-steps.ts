@@ -69,7 +69,7 @@ function forbidden({ answer: { body, headers }, url }: HttpFindings): Finding {
   };
 }
 
-/** Explains what keeps a client from getting a token for this server. */
+/** Explains why the server refused the request, and what a client needs to get a token. */
 async function refusal(options: AuthCheckOptions, error: McpError, context: StepContext): Promise<Finding> {
   const { found, headers, name } = options;
   const { url, answer } = found;
@@ -182,7 +182,7 @@ async function serverProblem(
 function jsonObject(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    // Safe: each member is checked where it is read. An array has none of these members.
+    // Safe: each member is checked where it is read. If the document is an array, all these members are undefined.
     return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : undefined;
   } catch {
     return undefined;

@@ -60,16 +60,16 @@ export async function checkBrowserRules(
     const probe = { url, method: "OPTIONS" as const, headers: { ...host, ...asked } };
     const preflight = await sendProbe(probe, checkup.budget(ANSWER_MS), signal).catch(() => undefined);
     const problem = corsProblem(preflight, page);
-    if (problem === undefined) return `web pages of ${page} may call`;
+    if (problem === undefined) return `web pages from ${page} may call the server`;
     warn(problem.code, problem.cause, problem.fix);
-    return `web pages of ${page} may not call`;
+    return `web pages from ${page} may not call the server`;
   });
 }
 
 /**
- * True if the server answered a request with a foreign Host or Origin like the usual request, that is, with the same
- * status. The status may be an error, because the server may speak only other revisions. 401 and 403 do not count,
- * because the server then refuses both requests.
+ * True if the server answered a request with a foreign Host or Origin with the same status as the usual request. That
+ * status may be an error, because the server may speak only other revisions. 401 and 403 do not count, because with
+ * them the server refuses both requests.
  */
 function isServed(foreign: ProbeAnswer | undefined, usual: ProbeAnswer): boolean {
   return foreign?.status === usual.status && usual.status !== 401 && usual.status !== 403;
@@ -82,7 +82,7 @@ function hostRefusal({ status, body }: ProbeAnswer, host: string): Finding | und
   return {
     code: "host_refused",
     cause: `the server refuses requests for ${host} (${status})${reason === "" ? "" : `: ${reason}`}`,
-    fix: "Configure the address that clients use on the server: `publicUrl` or `allowedHosts` of serveHttp, or the same option of its library.",
+    fix: "In the server's configuration, allow the address that clients use: set `publicUrl` or `allowedHosts` of `serveHttp`, or the equivalent option of the library that the server uses.",
   };
 }
 
@@ -106,7 +106,7 @@ function corsProblem(preflight: ProbeAnswer | undefined, page: string): Finding 
   if (allowed !== "*" && allowed !== page) {
     return {
       code: "cors_disabled",
-      cause: `web pages of ${page} cannot use the server: it answered their preflight with ${status} and without Access-Control-Allow-Origin`,
+      cause: `web pages from ${page} cannot use the server: its preflight response (${status}) does not allow this origin in Access-Control-Allow-Origin`,
       fix: 'If web pages should use it, allow their origin: `cors: { origins: ["https://app.example"] }` of serveHttp. Otherwise ignore this.',
     };
   }
@@ -117,7 +117,7 @@ function corsProblem(preflight: ProbeAnswer | undefined, page: string): Finding 
   if (missing.length === 0) return undefined;
   return {
     code: "cors_headers",
-    cause: `web pages of ${page} may call the server, but not send ${missing.join(", ")}`,
+    cause: `web pages from ${page} may call the server, but not send ${missing.join(", ")}`,
     fix: "Add these names to Access-Control-Allow-Headers.",
   };
 }

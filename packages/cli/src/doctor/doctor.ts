@@ -52,8 +52,8 @@ function queryRedactor(target: ServerTarget): (text: string) => string {
 function eraOf(connection: ExaminedConnection | undefined): string {
   if (connection === undefined) throw new Error("not connected");
   const { client } = connection;
-  // Use the negotiated revision. That of the last request may differ, because a program that starts slowly is sent both
-  // `server/discover` and `initialize`.
+  // Shows the negotiated revision. The revision of the last request may differ, because the client sends a slowly
+  // starting program both `server/discover` and `initialize`.
   const { protocolVersion, era } = shownRevision(client.protocolVersion);
   const { name = "unnamed server", version = "" } = client.serverInfo ?? {};
   return `${protocolVersion}, ${era === "stateful" ? "with a handshake" : "without sessions"}; ${name} ${version}`.trim();
@@ -129,7 +129,7 @@ async function reachUrl(
   return handshake(checkup, async () => opened ?? openExamined(where, checkup, invocation, { headers }));
 }
 
-/** Placeholder for the answer if the HTTP step failed. The steps that would read it are then skipped. */
+/** Placeholder for the answer if the HTTP step failed. The steps that would read the answer are then skipped. */
 const NO_ANSWER = { status: 0, headers: {}, body: "", type: "" };
 
 async function handshake(
@@ -157,7 +157,9 @@ interface ExaminedServer {
   readonly revision?: string | undefined;
 }
 
-/** Maximum lengths of printed texts. Servers may send texts of any length. */
+/**
+ * Maximum lengths of printed texts, in characters. Longer texts are cut, because servers may send texts of any length.
+ */
 const MAX_TEXT_LENGTH = 600;
 const MAX_DETAIL_LENGTH = 200;
 
@@ -213,7 +215,10 @@ const MARKS: Record<StepStatus, (style: Style) => TerminalText> = {
   skipped: (style) => style.dim("skipped"),
 };
 
-/** The widths of the longest mark and the longest name. Rows are printed one by one and must still align. */
+/**
+ * The widths of the longest status and the longest step name. Rows are printed one by one, so their columns cannot be
+ * measured together.
+ */
 const MARK_WIDTH = "skipped".length;
 const NAME_WIDTH = "handshake".length;
 
@@ -267,7 +272,10 @@ function printFinding(terminal: Terminal, { cause, fix, stderr = [], tried = [] 
 const MIN_WRAP_WIDTH = 40;
 const INDENT = "\n       ";
 
-/** Wraps lines at `edge`, and indents further lines, so that none of them looks like output of this program. */
+/**
+ * Wraps lines at `edge`. Indents every line after the first, so that no line of the text looks like output of this
+ * program.
+ */
 function indented(text: string, edge: number): TerminalText {
   const { text: inert } = showBlock(text.slice(0, MAX_TEXT_LENGTH));
   const lines = inert.split("\n").flatMap((line) => wrapped(line, edge - INDENT.length));

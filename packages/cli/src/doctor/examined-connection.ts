@@ -17,7 +17,7 @@ export interface ExaminedConnection {
   readonly client: Client;
   /** Returns and clears the warnings since the last call. */
   drainWarnings(): string[];
-  /** Repeats a check after all other steps, if its result can change at any time, such as that of stdout. */
+  /** Repeats, after all other steps, a check whose result can change at any time, such as the check of stdout. */
   recheck?(): Promise<void>;
 }
 
@@ -25,8 +25,8 @@ export interface ExaminedConnection {
 const MAX_WARNINGS = 100;
 
 /**
- * Connects like every command, but stores the warnings that the client would print, and waits only as long as the
- * checkup has time.
+ * Connects like every other command, but stores the warnings that the client would print. Limits the wait to the
+ * remaining time of the checkup.
  */
 export async function openExamined(
   where: Target | Parameters<typeof connect>[0],

@@ -63,7 +63,7 @@ export class ProbeTimeout extends Error {
 }
 
 /**
- * Reads until the body ends, is long enough, or takes too long. Of an event stream, reads only the first chunk, because
+ * Reads until the body ends, is long enough, or takes too long. Reads only the first chunk of an event stream, because
  * the stream may stay open. Calls `done` with the text received so far.
  */
 function readStart(incoming: IncomingMessage, done: (text: string) => void): void {

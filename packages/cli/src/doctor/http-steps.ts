@@ -58,7 +58,9 @@ async function followRedirects(
   });
 }
 
-/** Returns the target of a redirect that clients follow: 307 or 308 to the same origin. Throws for any other. */
+/**
+ * Returns the target of a redirect that clients follow: 307 or 308 to the same origin. Throws for any other redirect.
+ */
 function redirectTarget(from: string, { status, headers: { location = "" } }: ProbeAnswer): string {
   const to = URL.canParse(location, from) ? new URL(location, from) : undefined;
   const isFollowed = (status === 307 || status === 308) && to?.origin === new URL(from).origin;
@@ -142,8 +144,8 @@ async function isOldTransport(
 }
 
 /**
- * Throws if the answer does not come from a working MCP server. Accepts 401 and 403, which the steps `auth` and `host`
- * examine.
+ * Throws for answers that a working MCP server would not give. Accepts 401 and 403, which the steps `auth` and `host`
+ * examine, and other 4xx statuses without an HTML page.
  */
 async function checkAnswer(
   url: string,
@@ -170,7 +172,7 @@ async function checkAnswer(
   if (status === 200 && type !== "text/event-stream") throw new CheckFailure(notMcp(url, answer));
 }
 
-/** Tries `/mcp` and `/sse`, the usual paths of MCP servers. Returns the first one at which a server answers. */
+/** Tries `/mcp` and `/sse`, the usual paths of MCP servers. Returns the first URL at which a server answers. */
 async function otherPath(
   url: string,
   headers: Readonly<Record<string, string>>,

@@ -170,12 +170,13 @@ export function codeOf(error: unknown): string {
   return error instanceof Error ? error.name : "unknown";
 }
 
-/** Describes the problem of a connection's certificate. Undefined if it is valid. */
+/** Describes what is wrong with the certificate of a connection. Undefined if the certificate is valid. */
 export function certificateFinding(socket: TLSSocket, host: string): Finding | undefined {
   const certificate = socket.getPeerCertificate();
   const error = socket.authorized ? undefined : codeOfAuthorization(socket.authorizationError);
   if (error === undefined || error === "ERR_TLS_CERT_ALTNAME_INVALID") return wrongName(host, certificate);
-  // An expired certificate must be replaced in any case, so report that before an unknown issuer.
+  // An expired certificate must be replaced even if its issuer is trusted, so report the expiry before an unknown
+  // issuer.
   if (Date.parse(certificate.valid_to) < Date.now()) return expired(certificate, host);
   return (UNTRUSTED[error] ?? otherwise(error))(certificate, host);
 }
@@ -242,7 +243,7 @@ function nameOf({ subject }: PeerCertificate): string {
   return firstName(subject?.CN) ?? "without a name";
 }
 
-/** Returns the name, or the first one of a list. Undefined if there is none. */
+/** Returns the name, or the first name if the certificate lists several. Undefined if there is none. */
 function firstName(name: unknown): string | undefined {
   const first: unknown = Array.isArray(name) ? name[0] : name;
   return typeof first === "string" ? first.slice(0, 100) : undefined;

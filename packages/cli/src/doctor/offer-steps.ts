@@ -6,7 +6,7 @@ import type { ExaminedConnection } from "./examined-connection.js";
 
 /** Maximum number of entries read per list. A hostile list may never end. */
 const MAX_ENTRIES = 10_000;
-/** Maximum number of problems named in one finding. */
+/** Maximum number of problems named in one finding. Further problems are replaced by "…". */
 const MAX_NAMED = 5;
 
 /** Reads every list that the server declares, and checks the schemas of its tools. */
@@ -42,7 +42,10 @@ export async function checkOffers(connection: ExaminedConnection | undefined, ch
 
 type ReadList = (client: Client, context: StepContext) => Promise<string>;
 
-/** Reads a list. Fails if the client warned about entries, because it omits only entries that are invalid. */
+/**
+ * Reads a list. Fails if the client warned about entries: the client omits invalid entries from the list, and warns
+ * about each.
+ */
 async function readWhole(
   name: string,
   connection: ExaminedConnection,
@@ -173,7 +176,7 @@ function counted(number: number, noun: string): string {
   return `${number >= MAX_ENTRIES ? "at least " : ""}${number} ${noun}${number === 1 ? "" : "s"}`;
 }
 
-/** Joins the first texts only, so that a server cannot fill the screen. */
+/** Joins only the first `MAX_NAMED` texts, so that a server cannot fill the screen. */
 function named(texts: readonly string[]): string {
   const shown = texts.slice(0, MAX_NAMED).map((text) => text.slice(0, 160));
   return `${shown.join("; ")}${texts.length > MAX_NAMED ? "; …" : ""}`;

@@ -44,7 +44,8 @@ export async function startProgram(
       if (noise.count === 0) return "messages only";
       throw noise.failure();
     },
-    // Other clients may give up here, but the later steps can still be checked.
+    // Other clients may give up because of the printed text. This client skips it, so the later steps can still be
+    // checked.
     answers ? { exit: EXIT.findings, continues: true } : {},
   );
   await checkup.step("handshake", () => {
@@ -126,7 +127,7 @@ function checkFolder(folder: string): string {
   });
 }
 
-/** Finds the file of the program. Does not check that the file can be run: the step `start` does. */
+/** Finds the file of the program. Does not check that the file can be run, because the step `start` does. */
 function findCommand({ command, env }: ProgramEntry, folder: string, io: Io): string {
   const isPath = isAbsolute(command) || /[/\\]/.test(command);
   const path = env?.["PATH"] ?? io.env["PATH"] ?? "";
@@ -145,10 +146,10 @@ function findCommand({ command, env }: ProgramEntry, folder: string, io: Io): st
   });
 }
 
-/** Maximum number of stderr lines shown. Of more lines, the last ones are shown. */
+/** Maximum number of stderr lines shown. If there are more, only the last lines are shown. */
 const SHOWN_LINES = 10;
 
-/** The launch report that an error carries. Undefined for other errors. */
+/** Returns the launch report in the data of an error. Undefined for other errors. */
 function launchReportOf(error: unknown): LaunchReportData | undefined {
   if (!McpError.is(error) || typeof error.data !== "object" || error.data === null) return undefined;
   // Safe: only launch reports have both members.
@@ -175,7 +176,7 @@ function ending({ command, exitCode, signal }: LaunchReportData): string {
   return exitCode === undefined ? `${quoted(command)} ended` : `${quoted(command)} exited with code ${exitCode}`;
 }
 
-/** The most useful line of stderr: the first that mentions an error, else the last. */
+/** The most useful line of stderr: the first line that mentions an error, otherwise the last line. */
 function stderrHint({ stderr }: LaunchReportData): string {
   const line =
     stderr.find((one) => /error|missing|required|must be|not set|cannot/i.test(one) && !/^\s+at /.test(one)) ??
@@ -216,7 +217,7 @@ const FIXES: Record<LaunchFailure, (data: LaunchReportData) => string> = {
   },
   missing_module: () => "Check the path of the script, and install the server's dependencies.",
   syntax_error: () =>
-    "Correct the line that stderr shows, or use the version of the interpreter that it was written for.",
+    "Correct the line that stderr shows, or use the interpreter version that the server was written for.",
   stdout_noise: () => "Start the server in its stdio mode, and let it log to stderr.",
   exited: () => "Run the same command in a terminal to see why it exits. A server must run until its stdin is closed.",
   killed: () => "Find out what sends the signal. Often it is the memory limit of the system.",
@@ -226,7 +227,7 @@ const FIXES: Record<LaunchFailure, (data: LaunchReportData) => string> = {
     "Check that it is an MCP server in its stdio mode. If it starts slowly, allow more time: --timeout 2m.",
 };
 
-/** The variable that stderr names: capitals with an underscore, as such names are written. */
+/** The environment variable that stderr names. Recognized by its form: capitals with an underscore. */
 function variableIn(stderr: readonly string[]): string | undefined {
   return /\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b/.exec(stderr.filter((line) => !/ERR_/.test(line)).join("\n"))?.[0];
 }

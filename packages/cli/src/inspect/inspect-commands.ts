@@ -3,8 +3,8 @@ import type { CommandDeclaration } from "../commands/command.js";
 import { TARGET_OPTIONS } from "../commands/target-options.js";
 
 /**
- * Target options that `inspect` replaces or does not support. The page records and redacts itself, and waits for
- * answers as long as the user does.
+ * Target options that `inspect` replaces or does not support. The page itself records and redacts messages, and waits
+ * for answers without a time limit.
  */
 const UNSUPPORTED_OPTIONS = /^--(?:record|redact|no-redact|timeout|revision) ?/;
 

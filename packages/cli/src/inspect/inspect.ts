@@ -52,7 +52,7 @@ function openPage(url: string): void {
   try {
     openInBrowser(url);
   } catch {
-    // No browser can be opened here. The address is on the screen.
+    // No browser can be opened here. The user can open the printed address.
   }
 }
 
@@ -68,10 +68,10 @@ async function untilEnded({ closed }: Inspector, { signal }: Io): Promise<void> 
 const MAX_TARGETS = 40;
 
 /**
- * Reads the servers of the command line: each word, the program behind `--`, or, without both, every server of
- * `--config`.
+ * Reads the servers of the command line: each word and the program after `--`. If there are neither, reads every server
+ * of `--config`.
  *
- * An empty list is valid: addresses can be added in the page. Throws a `UsageError` for an unknown server.
+ * An empty list is valid, because addresses can be added in the page. Throws a `UsageError` for an unknown server.
  */
 async function inspectorTargets(invocation: Invocation): Promise<InspectorTarget[]> {
   const { words, program, options } = invocation;
@@ -83,10 +83,10 @@ async function inspectorTargets(invocation: Invocation): Promise<InspectorTarget
   return targets.map((target) => inspectorTarget(target, invocation));
 }
 
-/** Returns the names of the usable servers in the file, and prints the problems of the others. */
+/** Returns the names of the usable servers in the file, and prints the problems of the unusable ones. */
 async function configNames({ options, terminal }: Invocation): Promise<string[]> {
   const file = options.text("config") ?? "";
-  // Loaded only here: it imports the host of the library.
+  // Loaded only here, because the import loads the library's host.
   const { readConfigServers } = await import("../target/config-servers.js");
   const { path, servers, problems } = readConfigServers(resolve(terminal.io.cwd, file), terminal.io);
   const broken = problems.filter(({ severity }) => severity === "error");
@@ -135,7 +135,7 @@ function moduleTarget({ name, path }: ServerTarget & { kind: "module" }, invocat
     kind: "module",
     shown: name,
     open: async (options) => {
-      // Loaded only here: it imports a compiler.
+      // Loaded only here, because the import loads a compiler.
       const { openModule } = await import("../target/open-module.js");
       const signal = options.signal ?? terminal.io.signal;
       const timeoutMs = options.timeouts?.connectMs;

@@ -30,7 +30,7 @@ async function lintOptions({ options }: Invocation): Promise<LintOptions> {
   const [only, ignore] = [options.many("rule"), options.many("ignore")];
   const chosen: LintOptions = { ...(only.length === 0 ? {} : { only }), ignore };
   try {
-    // Checked before connecting: an unknown rule is a usage error.
+    // Called without tools before connecting, only to reject unknown rules as usage errors.
     lintTools([], chosen);
   } catch (reason) {
     const { message, fix } = McpError.from(reason);

@@ -33,7 +33,7 @@ export const lock: CommandRun = async (invocation) => {
     throw new UsageError(`${file} does not exist`, "Pin the server first: run the same command without --check.");
   }
   const outcomes = options.flag("all") ? await lockAll(invocation, store) : [await lockOne(invocation, store)];
-  // `write` would also normalize the format of an unchanged lock. A check must leave the file as it is.
+  // Not called for a check: `write` would also normalize the format of an unchanged lock.
   if (!options.flag("check")) store.write();
   printOutcomes(terminal, file, outcomes);
   return exitCode(outcomes);
@@ -134,7 +134,7 @@ class LockStore {
     this.#servers.set(name, lock);
   }
 
-  /** Replaces the file in one step, so that readers never see half of it. */
+  /** Replaces the file in one step, so that readers never see a partly written file. */
   write(): void {
     const text = writeLock(Object.fromEntries(this.#servers));
     if (text === this.#before) return;

@@ -24,8 +24,8 @@ export const logIn: CommandRun = async (invocation) => {
     ...(client === undefined ? {} : { client }),
   });
   await using connected = await connect(url, { auth, name: "parley", signal: terminal.io.signal });
-  // A server may accept connections without a token, and require a token only for requests. The ping then leads to the
-  // login.
+  // A server may accept connections without a token, and require a token only for requests. In that case the ping
+  // starts the login.
   await connected.ping();
   const name = connected.serverInfo?.name ?? url;
   if (terminal.json) terminal.printJson({ url, server: connected.serverInfo, kept: store.changes > 0 });
@@ -34,7 +34,7 @@ export const logIn: CommandRun = async (invocation) => {
   return EXIT.ok;
 };
 
-/** Returns the URL of the server to log in to or out of. Throws a `UsageError` for other targets. */
+/** Returns the URL of the server to log in to or out of. Throws a `UsageError` for a target that is not a URL. */
 export async function loginAddress(invocation: Invocation): Promise<string> {
   const [target] = await resolveTarget(invocation, { logsIn: true });
   if (target.kind === "url") return target.entry.url;
@@ -94,7 +94,7 @@ export function countingStore(
       changes += 1;
     },
     delete: async (key) => {
-      // The store also holds other entries, such as the issuers of tokens, whose deletion is not counted.
+      // The store also has other entries, such as the issuers of tokens. Their deletion is not counted.
       if (key.startsWith("tokens ") && (await store.get(key)) !== undefined) forgotten += 1;
       await store.delete(key);
     },

@@ -25,7 +25,7 @@ export const logOut: CommandRun = async (invocation) => {
   const store = countingStore(fileTokenStore(file));
   const auth = oauth({ store, registration: false });
   // Connects first, because `logout` revokes tokens only for an address that was connected. If the server is
-  // unreachable, the tokens are deleted all the same.
+  // unreachable, the tokens are only deleted.
   const client = await connect(url, { auth, timeouts: { connectMs: REVOKE_MS }, onWarning: () => {} }).catch(() => {});
   await client?.close();
   await auth.logout(url);

@@ -20,8 +20,8 @@ interface LoadedFile {
 }
 
 /**
- * A module of the user and the files that it imports, evaluated once. A new graph evaluates all of them again, so that
- * changed files take effect. Node loads packages, once per process.
+ * A module of the user and the files that it imports, evaluated once. A new graph evaluates all these files again, so
+ * that changed files take effect. Node loads packages once per process.
  *
  * Files are compiled one by one, TypeScript and JavaScript alike, and keep their line numbers.
  */
@@ -56,7 +56,9 @@ export class ModuleGraph {
     });
   }
 
-  /** Runs code of the module. An error gets the file and line of the user's code that threw it. */
+  /**
+   * Runs code of the module. If the code throws, rejects with an error that names the file and line of the user's code.
+   */
   async locate<T>(run: () => T | Promise<T>): Promise<T> {
     try {
       return await run();
@@ -71,8 +73,8 @@ export class ModuleGraph {
     if (known !== undefined) return known;
     const file = this.#evaluate(path);
     this.#files.set(path, file);
-    // Importers await `ready`. If another of their imports fails first, they do not, and a rejection of `ready` must
-    // not count as unhandled.
+    // An importer does not await `ready` if another of its imports fails first. In that case a rejection of `ready`
+    // must not be reported as unhandled.
     file.ready.catch(() => {});
     return file;
   }
@@ -86,8 +88,8 @@ export class ModuleGraph {
     let file: LoadedFile | undefined;
     const importing = (specifier: string) => this.#import(specifier, path, source, () => file);
     const resolving = (specifier: string) => this.#jiti.esmResolve(specifier, pathToFileURL(path).href);
-    // Evaluates in the next microtask, when `#file` has registered the file: the files that it imports may import it in
-    // turn.
+    // Evaluates in the next microtask, after `#file` has registered this file, because the imported files may import
+    // this file in turn.
     const ready = Promise.resolve().then(async () => {
       const run = this.#compiled(path, source);
       await run(module.exports, createRequire(path), module, path, dirname(path), importing, resolving);
@@ -136,7 +138,7 @@ export class ModuleGraph {
     }
     const file = this.#file(found.path);
     const by = importing();
-    // Files that import each other would deadlock: do not wait in a cycle.
+    // Files that import each other would deadlock, so an import that closes a cycle does not wait.
     if (by !== undefined && !reaches(file, by)) {
       by.awaits.add(file);
       await file.ready;
@@ -195,8 +197,8 @@ interface MetaPath {
 }
 
 /**
- * A Babel plugin that replaces `import.meta`, which is a syntax error in a script, by an empty object. The compiler
- * itself replaces the members that it knows. `import.meta.main` becomes undefined.
+ * A Babel plugin that replaces `import.meta`, which is a syntax error in a script, with an empty object. The compiler
+ * itself replaces the members that it supports. Other members, such as `import.meta.main`, become undefined.
  */
 const plainMeta = () => ({
   visitor: {
@@ -313,7 +315,7 @@ function findImport(specifier: string, importer: string, jiti: Jiti): FoundImpor
   try {
     const found = jiti.esmResolve(specifier, { parentURL: pathToFileURL(importer).href });
     const file = realpathSync(found.startsWith("file:") ? fileURLToPath(found) : found);
-    // A linked workspace package in TypeScript counts as the user's own code. One in JavaScript is a package.
+    // A linked workspace package counts as the user's own code if it is TypeScript. JavaScript is loaded as a package.
     const isOwn = TYPESCRIPT.test(file) && !isInPackage(file);
     return isOwn || (specifier.startsWith("#") && !isInPackage(file))
       ? { kind: "own", path: file }
@@ -325,7 +327,7 @@ function findImport(specifier: string, importer: string, jiti: Jiti): FoundImpor
 
 function pathOf(specifier: string, importer: string): string | undefined {
   if (specifier.startsWith("file:")) return fileURLToPath(specifier);
-  // Drops the query. It would make Node load the file again, which every graph does anyway.
+  // Drops the query of the specifier. In Node, a query makes the file load again, which every graph does anyway.
   const plain = specifier.replace(/[?#].*$/, "");
   return /^(?:\.{1,2}(?:\/|$)|\/|[A-Za-z]:[\\/])/.test(specifier) ? resolve(dirname(importer), plain) : undefined;
 }
@@ -371,7 +373,7 @@ function moduleFailure(place: Place, message: string, fix: string, cause?: unkno
   const { file, line, column } = place;
   const at = line > 0 ? `${file}:${line}${column === undefined ? "" : `:${column}`}` : file;
   const failure = new McpError("invalid_definition", `${at}: ${message}`, { fix, cause });
-  // `--debug` shows the stack of the module's error, not that of this program.
+  // `--debug` shows the stack of the error that the module threw, not the stack of this program.
   if (cause instanceof Error && cause.stack !== undefined) failure.stack = cause.stack;
   return failure;
 }
@@ -409,7 +411,7 @@ function placeOf(thrown: unknown, own: ReadonlySet<string>): Place | undefined {
 
 const MAX_FRAMES = 100;
 
-/** The line of an import in a source text. 0 if it is not found. */
+/** The line of an import in a source text. 0 if the specifier is not found. */
 function lineOfImport(source: string, specifier: string): number {
   const lines = source.split("\n");
   return lines.findIndex((line) => line.includes(`"${specifier}"`) || line.includes(`'${specifier}'`)) + 1;

@@ -62,14 +62,14 @@ export const remove: CommandRun = async (invocation) => {
       "Check the name. Add --project for the file of a project.",
     );
   const text = withoutEntry(file.text, application, name, file.backup);
-  // A file without other content is deleted, because `add` has probably created it.
+  // Deletes a file without other content, because `add` has probably created it.
   const isEmpty = text !== file.backup && isEmptyConfig(text, application);
   change(file, isEmpty ? undefined : text, { action: "removed", application, name, entry }, invocation);
   return EXIT.ok;
 };
 
 /**
- * The folder for backups with `--project`, because backups may hold secrets, and files in a project may be committed.
+ * The folder for backups with `--project`. Backups may contain secrets, and files in a project may be committed.
  * Undefined for a user's file, whose backups are beside it.
  */
 function backupFolder({ options, terminal }: Invocation): string | undefined {
@@ -82,8 +82,8 @@ function checkedName(name: string): string {
 }
 
 /**
- * Converts the entry to the form of the application. Secrets become references, if the application resolves them and
- * `--inline-secrets` is absent.
+ * Converts the entry to the form of the application. Replaces secrets with references if the application resolves
+ * references and `--inline-secrets` is absent.
  */
 function writtenEntry(
   name: string,
@@ -176,13 +176,13 @@ const APPLICATIONS: Readonly<Record<string, { readonly title: string; readonly r
 interface HostApplication extends ServerList {
   readonly title: string;
   readonly dialect: ConfigDialect;
-  /** True if the application resolves environment variables. */
+  /** True if the application resolves references to environment variables. */
   readonly references: boolean;
 }
 
 /**
  * Returns the file that an application reads for this user, or for the project in this folder. Throws a `UsageError`
- * for an unknown application, and for one that has no file for projects.
+ * for an unknown application, and for an application without a file for projects.
  */
 function hostApplication(name: string | undefined, project: boolean, option: string, io: Io): HostApplication {
   const known = name === undefined || !Object.hasOwn(APPLICATIONS, name) ? undefined : APPLICATIONS[name];
@@ -207,7 +207,10 @@ function containerOf(dialect: ConfigDialect): string {
   return Object.keys(writeServers({}, dialect).config)[0] ?? "mcpServers";
 }
 
-/** Maximum size of a file; larger ones are rejected. Applications store more than servers in their files. */
+/**
+ * Maximum size of a configuration file; larger files are rejected. The limit is high, because applications store more
+ * than servers in their files.
+ */
 const MAX_BYTES = 16 * 1024 * 1024;
 /** The suffixes of backups, newest first. */
 const BACKUPS = [".bak", ".bak.1", ".bak.2"];
@@ -221,11 +224,11 @@ interface ConfigFile {
   /** Empty if the file does not exist. */
   readonly text: string;
   readonly exists: boolean;
-  /** The text before the last change by this program. */
+  /** The text before the last change by this program. Undefined if there is no backup. */
   readonly backup: string | undefined;
 }
 
-/** Reads a file that may not exist. Its backups are beside it, unless `backupFolder` is set. */
+/** Reads a file that may not exist. The backups of the file are beside it, unless `backupFolder` is set. */
 function readConfigFile(path: string, backupFolder?: string): ConfigFile {
   const real = existsSync(path) ? realpathSync(path) : path;
   const backups = backupFolder === undefined ? real : join(backupFolder, `${digest(real)}-${basename(real)}`);
@@ -238,13 +241,13 @@ function readConfigFile(path: string, backupFolder?: string): ConfigFile {
   return { path: real, backups, text: readFileSync(real, "utf8"), exists: true, backup: kept };
 }
 
-/** Identifies a file in the names of its backups, because several files may have the same name. */
+/** Identifies a file in the names of its backups, because files in different folders may have the same name. */
 function digest(path: string): string {
   return createHash("sha256").update(path).digest("hex").slice(0, 12);
 }
 
 /**
- * Replaces the file in one step, or removes it if `text` is undefined, after writing a backup. Throws a `UsageError` if
+ * Writes a backup, then replaces the file in one step, or removes it if `text` is undefined. Throws a `UsageError` if
  * another program changed the file meanwhile.
  */
 function writeConfigFile(file: ConfigFile, text: string | undefined): void {
@@ -255,7 +258,7 @@ function writeConfigFile(file: ConfigFile, text: string | undefined): void {
   const temporary = `${path}.${randomUUID()}.tmp`;
   try {
     writeFileSync(temporary, text ?? "", { flag: "wx", mode, flush: true });
-    // The umask may have restricted the mode above, so it is set again.
+    // The umask may have restricted the mode of the new file, so set the mode again.
     chmodSync(temporary, mode);
     const present = existsSync(path) ? readFileSync(path, "utf8") : "";
     if (present !== file.text || existsSync(path) !== exists)
@@ -280,7 +283,7 @@ function writeBackup({ path, backups, text }: ConfigFile, mode: number): void {
 /** An entry with references instead of secrets, and the variables that the user must set. */
 interface ReferringEntry {
   readonly entry: HostServer;
-  /** Names of variables that the application resolves. */
+  /** Names of the variables that the user must set for the application. */
   readonly variables: readonly string[];
 }
 
@@ -297,7 +300,7 @@ function referToSecrets(name: string, entry: HostServer, dialect: ConfigDialect)
     return `${scheme}\${${variable}}`;
   });
   variables.unshift(...own);
-  // Codex does not resolve references in `env`. It passes on the variables that the entry lists in `inheritEnv`.
+  // Codex does not resolve references in `env`. Instead, it passes the variables listed in `inheritEnv` to the server.
   const codex = dialect === "codex";
   const left = codex ? Object.entries(env).filter(([variable]) => !own.includes(variable)) : [];
   const filled = codex
@@ -323,7 +326,7 @@ function secretsOf(values: Readonly<Record<string, string>>): string[] {
   return Object.entries(values).flatMap(([name, value]) => (isSecret(name, value) ? [name] : []));
 }
 
-/** True for a secret that is not a reference to a variable already. */
+/** True for a secret value that is not already a reference to a variable. */
 function isSecret(name: string, value: string): boolean {
   return !value.includes("${") && value !== "" && (isSecretName(name, value) || looksSecret(value));
 }

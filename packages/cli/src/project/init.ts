@@ -17,7 +17,7 @@ export const init: CommandRun = async (invocation) => {
   const chosen = await choices(folder, invocation);
   if (chosen === undefined) return EXIT.interrupted;
   const files = projectFiles({ ...chosen, version: manifest.version });
-  // Checked again: the questions may have taken a while.
+  // Checked again, because another program may have written files during the questions.
   checkUnused(folder);
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
@@ -37,7 +37,7 @@ export const init: CommandRun = async (invocation) => {
   return EXIT.ok;
 };
 
-/** Throws a `UsageError` for a folder that has files, other than `.git`. */
+/** Throws a `UsageError` if `folder` is a file, or has entries other than `.git`. */
 function checkUnused(folder: string): void {
   const stats = statSync(folder, { throwIfNoEntry: false });
   if (stats === undefined) return;

@@ -9,7 +9,7 @@ const CHANGE_OPTIONS: readonly OptionDeclaration[] = [
   { flags: "--dry-run", summary: "show the change without making it" },
 ];
 
-/** Target options that describe a server. `add` and `remove` do not connect. */
+/** Target options that describe a server. `add` does not connect, so it omits the options for connecting. */
 const ENTRY_OPTIONS = TARGET_OPTIONS.filter(({ flags }) => /--(?:config|header|env|cwd) /.test(flags));
 
 const FOLDER: OptionDeclaration = {

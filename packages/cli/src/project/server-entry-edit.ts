@@ -22,7 +22,7 @@ export function entryIn(text: string, list: ServerList, name: string): Entry | u
 
 /**
  * Returns the text with the entry added or replaced. Everything else keeps its bytes and its meaning. Throws a
- * `UsageError` if that is impossible.
+ * `UsageError` if such an edit is impossible.
  */
 export function withEntry(text: string, list: ServerList, name: string, entry: Entry): string {
   const [mark, body] = withoutMark(text);
@@ -42,7 +42,7 @@ export function withEntry(text: string, list: ServerList, name: string, entry: E
 export function withoutEntry(text: string, list: ServerList, name: string, backup?: string): string {
   const entry = entryIn(text, list, name);
   if (entry === undefined) return text;
-  // If adding the entry was the only change since the backup, returns the backup, which restores even the white space.
+  // If adding the entry was the only change since the backup, return the backup, which restores even the white space.
   if (backup !== undefined && isBackupWithEntry(backup, list, name, entry, text)) return backup;
   const [mark, body] = withoutMark(text);
   const before = parsed(body, list);
@@ -53,7 +53,7 @@ export function withoutEntry(text: string, list: ServerList, name: string, backu
   return mark + edited;
 }
 
-/** True if the text has only an empty list of servers: no comment, no other member. */
+/** True if the text is empty or, for JSON, contains at most an empty list of servers and no comments. */
 export function isEmptyConfig(text: string, { container, format }: ServerList): boolean {
   const rest = withoutMark(text)[1].replace(/\s+/g, "");
   return rest === "" || (format === "json" && (rest === "{}" || rest === `{${JSON.stringify(container)}:{}}`));
@@ -159,7 +159,7 @@ function removeTomlTable(text: string, container: string, name: string): string 
   for (const line of lines) {
     const header = HEADER.exec(line)?.[1];
     if (header !== undefined) inside = isTable(keysOf(header), container, name);
-    // The empty line before a table is removed with it.
+    // Also removes the empty line before the table.
     if (inside && header !== undefined && /^\s*$/.test(kept.at(-1) ?? "x")) kept.pop();
     if (!inside) {
       kept.push(...loose, line);
@@ -232,8 +232,8 @@ function removeJsonMember(text: string, container: string, name: string): string
   else if (left.comma !== undefined) edits.push({ from: left.comma, to: left.comma + 1, text: "" });
   const result = applied(text, edits);
   if (members.length > 1) return result;
-  // The object is empty now. Unless a comment is left, removes the white space that was probably inserted with the
-  // first member.
+  // The object is empty now. Unless a comment is left in it, remove its white space, which was probably inserted with
+  // the first member.
   const close = endOf(holder) - 1 - (text.length - result.length);
   const inside = result.slice(holder.offset + 1, close);
   return inside.trim() === "" ? `${result.slice(0, holder.offset + 1)}${result.slice(close)}` : result;
@@ -286,8 +286,8 @@ function indentAt(text: string, at: number): string {
 }
 
 /**
- * Finds the end of the last comment or comma in a part of a text, and the position of the comma. Both are offsets in
- * the whole text.
+ * Finds the end of the last comment or comma in a part of a text, and the position of the last comma. Both are offsets
+ * in the whole text.
  */
 function tokensIn(
   text: string,
@@ -308,8 +308,8 @@ const BETWEEN = /\/\/[^\r\n]*|\/\*.*?\*\/|,/gs;
 
 function applied(text: string, edits: readonly Edit[]): string {
   let result = text;
-  // Applies the edits from the end, so that the offsets of the others stay valid. Of two edits at one offset, the later
-  // one is applied first, so that its text comes second.
+  // Applies the edits from the end of the text, so that the offsets of the remaining edits stay valid. Of two edits at
+  // one offset, the later one is applied first, so that its text follows the text of the other.
   for (const { from, to, text: by } of [...edits].reverse().sort((a, b) => b.from - a.from))
     result = result.slice(0, from) + by + result.slice(to);
   return result;

@@ -73,7 +73,7 @@ function configuredEntry(name: string, { options, terminal: { io } }: Invocation
 
 /**
  * Returns the command that starts a module with this program. Uses absolute paths if `parley` is installed, because the
- * PATH of an application may differ from that of a shell. Otherwise uses `npx`.
+ * PATH of an application may differ from the PATH of a shell. Otherwise uses `npx`.
  */
 function moduleEntry(path: string, io: Io): HostServer {
   const words = ["run", path, "--stdio"];

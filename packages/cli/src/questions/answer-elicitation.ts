@@ -106,7 +106,8 @@ function prepareForm(answers: PreparedAnswers, { requestedSchema }: ElicitReques
       !Object.hasOwn(given, name) &&
       memberOf(memberOf(properties, name), "default") === undefined,
   );
-  // Required fields are reported in `missing` instead: the user may still be asked for them.
+  // Missing required fields are reported in `missing` and not as a problem, because the user may still be asked for
+  // them.
   const [issue] = missing.length > 0 ? [] : formIssues({ ...requestedSchema, required: [] }, given);
   return { content: given, missing, ...(issue === undefined ? {} : { problem: issue }) };
 }

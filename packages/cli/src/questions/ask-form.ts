@@ -12,14 +12,14 @@ import { memberOf, nameOfType, typedValue, typesOf } from "./typed-value.js";
 interface FormQuestion {
   readonly question: ElicitRequestFormParams;
   readonly server: string;
-  /** Fields already answered on the command line. */
+  /** The values of fields that the command line has already answered, by name. */
   readonly given: Readonly<Record<string, unknown>>;
 }
 
 const MAX_MESSAGE_LENGTH = 2_000;
 
 /**
- * Prints the server's name and its message. The message is indented, so that it cannot pass for output of this program.
+ * Prints the server's name and its message. Indents the message, so that it does not look like output of this program.
  */
 export function noteQuestion(terminal: Terminal, server: string, verb: string, message: string): void {
   const { bold, cyan } = terminal.noteStyle;
@@ -103,7 +103,8 @@ async function askField(prompter: Prompter, field: FormField, style: Style): Pro
   const skip = { value: {}, label: show`${style.dim("skip")}` };
   const all = field.required || field.preset !== undefined ? options : [...options, skip];
   const preset = all.find(({ value }) => "value" in value && value.value === field.preset);
-  // Pressing Enter alone must not consent to anything.
+  // Without a preset, preselects the skip option or, for a required boolean, "no", so that pressing Enter alone does
+  // not consent to anything.
   const cautious = all.includes(skip) ? skip : field.kind === "boolean" ? options[1] : options[0];
   return prompter.choose(message, all, (preset ?? cautious)?.value);
 }
@@ -116,7 +117,7 @@ async function askChoices(
   initial: readonly (string | number | boolean)[],
 ): Promise<FieldAnswer | undefined> {
   let problem: string | undefined;
-  // The form is cancelled after `MAX_ROUNDS` invalid answers. The user can leave it earlier.
+  // Cancels the form after `MAX_ROUNDS` invalid answers. The user can leave the form earlier.
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const asked = problem === undefined ? message : joinText([message, show`\n${problem}`]);
     const value = await prompter.chooseSome(asked, options, initial, field.required);
@@ -140,7 +141,7 @@ async function askText(prompter: Prompter, field: FormField, message: TerminalTe
     return "problem" in typed ? expectedType(field) : issueOf(field, typed.value);
   });
   if (text === undefined) return undefined;
-  // The preset is displayed with escaped control characters; send the original.
+  // The preset is displayed with escaped control characters, so send the original value instead of the text.
   if (text === preset?.text) return { value: field.preset };
   if (text === "" && optional) return {};
   const typed = typedValue(text, field.schema);
@@ -162,7 +163,7 @@ function expectedType({ schema }: FormField): string {
 
 /** Validates a value against its field. Returns undefined for a valid value, and if the schema cannot be compiled. */
 function issueOf({ name, schema, required }: FormField, value: unknown): string | undefined {
-  // Forms have only plain values and arrays of them. Other values are left to the server.
+  // Forms have only plain values and arrays of them. The server validates other values.
   if (typeof value === "object" && !Array.isArray(value)) return undefined;
   const form = { type: "object", properties: { [name]: schema }, ...(required ? { required: [name] } : {}) };
   try {
@@ -175,7 +176,7 @@ function issueOf({ name, schema, required }: FormField, value: unknown): string 
   }
 }
 
-/** Rejects an empty required text: most schemas allow it, but it is rarely intended. */
+/** Rejects an empty text for a required field: most schemas allow an empty text, but it is rarely intended. */
 function requiredIssue(schema: unknown, required: boolean, value: unknown): string | undefined {
   return required && value === "" && memberOf(schema, "minLength") !== 0 ? "This field is required." : undefined;
 }

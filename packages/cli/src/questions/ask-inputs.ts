@@ -4,7 +4,7 @@ import { show } from "../terminal/terminal-text.js";
 import { UsageError } from "../terminal/usage-error.js";
 import { type Prompter, QuestionQueue } from "./prompter.js";
 
-/** Asks the user for the inputs that a configuration file refers to. Throws a `UsageError` if the user leaves. */
+/** Asks the user for the inputs that a server's entry refers to. Throws a `UsageError` if the user leaves. */
 export async function askInputs(
   terminal: Terminal,
   server: string,

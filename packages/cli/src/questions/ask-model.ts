@@ -7,10 +7,10 @@ import { clip } from "./form-field.js";
 import type { Prompter } from "./prompter.js";
 
 const MAX_TEXT_LENGTH = 4_000;
-/** Maximum number of messages to print. Of a longer conversation, only the last ones are printed. */
+/** Maximum number of messages to print. If there are more, only the last messages are printed. */
 const MAX_MESSAGES = 20;
 
-/** Prints a sampling request and lets the user write the answer. Throws `declined` if the user declines. */
+/** Prints a sampling request and lets the user write the answer. Throws `declined` if the user declines or leaves. */
 export async function askModel(
   terminal: Terminal,
   prompter: Prompter,

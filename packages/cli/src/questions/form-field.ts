@@ -28,7 +28,7 @@ const MAX_CHOICES = 500;
 const MAX_LABEL_LENGTH = 120;
 const MAX_DESCRIPTION_LENGTH = 500;
 
-/** The fields of an object schema, in its order. Undefined if there are more than `MAX_FIELDS`. */
+/** The fields of an object schema, in the schema's order. Undefined if there are more than `MAX_FIELDS`. */
 export function formFields(schema: unknown): readonly FormField[] | undefined {
   const properties = Object.entries((memberOf(schema, "properties") ?? {}) as object);
   if (properties.length > MAX_FIELDS) return undefined;
@@ -77,7 +77,7 @@ function textOf(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
-/** Shortens a text of the server to `maxLength` characters. */
+/** Shortens a text from the server to `maxLength` characters. */
 export function clip(text: string, maxLength: number): string {
   return text.length > maxLength ? `${text.slice(0, maxLength - 1)}…` : text;
 }

@@ -6,7 +6,7 @@ import { UsageError } from "../terminal/usage-error.js";
 import { memberOf, parseJson } from "./typed-value.js";
 
 /**
- * Limits of one run. A longer run or a larger output is an error. Of stderr, only the end is kept for the error
+ * Limits of one run. A longer run or a larger output is an error. Only the end of stderr is kept, for the error
  * message.
  */
 const MAX_RUN_MS = 10 * 60_000;
@@ -15,7 +15,7 @@ const MAX_STDERR_LENGTH = 500;
 
 /**
  * Answers a sampling request with a program. The program reads the request from stdin as JSON, and prints text or a
- * JSON object with `content`. Throws an `McpError` if it fails, prints too much or runs too long.
+ * JSON object with `content`. Throws an `McpError` if the program fails, prints too much or runs too long.
  */
 export async function answerByCommand(
   words: readonly string[],
@@ -77,7 +77,7 @@ function runProgram(
       else if (code === 0) resolve(Buffer.concat(chunks).toString());
       else reject(failed(`ended with exit code ${code}${stderr === "" ? "" : `: ${stderr.trim()}`}`));
     });
-    // Ignored: a program need not read its input.
+    // Ignored, because a program may exit without reading its input.
     child.stdin.on("error", () => {});
     child.stdin.end(input);
   });

@@ -21,7 +21,7 @@ export interface Prompter {
     required: boolean,
   ): Promise<T[] | undefined>;
   /**
-   * Asks for a line of text. `preset` is returned for empty input. `problem` returns the reason to reject an input.
+   * Asks for a line of text. Empty input returns `preset`. `problem` returns the reason for rejecting an input.
    * `isSecret` masks the input.
    */
   write(
@@ -52,12 +52,12 @@ export class QuestionQueue {
   }
 }
 
-/** Imports the prompts on first use: most commands ask nothing. */
+/** Imports the prompt library on first use, because most commands ask nothing. */
 async function openPrompter({ io }: Terminal, signal: AbortSignal): Promise<Prompter> {
   const { isCancel, multiselect, password, select, text } = await import("@clack/prompts");
   const common = { input: io.stdin, output: io.stderr, signal };
   const given = <T>(value: T | symbol): T | undefined => (isCancel(value) ? undefined : (value as T));
-  // The prompt library compares values by identity, so an index represents each value.
+  // The prompt library compares values by identity, so each value is represented by its index.
   const rows = <T>(options: readonly SelectOption<T>[]) =>
     options.map(({ label, hint }, value) => ({
       value,
@@ -87,7 +87,7 @@ async function openPrompter({ io }: Terminal, signal: AbortSignal): Promise<Prom
     async write(message, preset, problem, isSecret = false) {
       const validate = (written: string | undefined) => {
         const found = problem(written ?? "");
-        // A problem may quote the server's schema, so it is escaped.
+        // A problem may quote the server's schema, so escape it.
         return found === undefined ? undefined : showLine(found).text;
       };
       if (isSecret) return given<string>(await password({ ...common, message: message.text, validate }));

@@ -13,9 +13,9 @@ import { preparedAnswers } from "./prepared-answers.js";
 import { QuestionQueue } from "./prompter.js";
 
 /**
- * Handlers for elicitation and sampling requests, and the roots of `--root`. They answer from options of the command
- * line, or by asking the user. Without a terminal they decline and print which option would answer, and call `refuse`
- * if an `--answer` does not fit its form. Throws a `UsageError` for invalid options.
+ * Handlers for elicitation and sampling requests, and the roots of `--root`. The handlers answer from options of the
+ * command line, or by asking the user. Without a terminal, they decline and print which option would answer. They call
+ * `refuse` if an `--answer` does not fit its form. Throws a `UsageError` for invalid options.
  */
 export function questionHandlers(
   { options, terminal }: Pick<Invocation, "options" | "terminal">,
@@ -27,7 +27,7 @@ export function questionHandlers(
   const model = line === undefined ? undefined : commandWords(line);
   const roots = options.many("root").map((folder) => rootOf(folder, terminal));
   return {
-    // Imported with the first question: most commands get none, and startup must be fast.
+    // Imported with the first question, because most commands get no question, and startup must be fast.
     onElicit: async (question, context) => {
       const { answerElicitation } = await import("./answer-elicitation.js");
       return answerElicitation({ terminal, desk, prepared, refuse }, question, context);

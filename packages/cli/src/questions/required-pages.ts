@@ -9,8 +9,8 @@ import { listOf, memberOf } from "./typed-value.js";
 const MAX_PAGES = 10;
 
 /**
- * Runs a request. If the server first requires visits to pages, prints them, lets the user visit them, and repeats the
- * request once. Without a terminal it only prints the pages and rethrows the error.
+ * Runs a request. If the server first requires the user to visit pages, prints the pages, lets the user visit them, and
+ * repeats the request once. Without a terminal, only prints the pages and rethrows the error.
  */
 export async function withRequiredPages<T>(terminal: Terminal, server: string, run: () => Promise<T>): Promise<T> {
   try {
@@ -51,7 +51,7 @@ async function visitPages(
   });
 }
 
-/** The pages that the error lists. The client already removed URLs that could deceive. */
+/** The pages that the error lists. The client has already removed deceptive URLs. */
 function pagesOf({ data }: McpError): readonly ElicitRequestURLParams[] {
   return listOf(memberOf(data, "elicitations"))
     .slice(0, MAX_PAGES)

@@ -3,14 +3,17 @@ import { type ParseError, parse, printParseErrorCode } from "jsonc-parser";
 /** A value of the type that a schema requires, or the reason why the text has another type. */
 export type ParsedValue = { readonly value: unknown } | { readonly problem: string };
 
-/** Maximum number of references to follow, and of nested alternatives, because a schema may refer to itself. */
+/**
+ * Maximum number of references to follow, and maximum nesting of alternatives, because a schema may refer to itself.
+ * Beyond it, the schema counts as one without types.
+ */
 const MAX_DEPTH = 8;
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?$/i;
 
 /**
  * Parses a text by the types that `schema` allows: null, boolean, number, or JSON for objects and arrays. Returns the
- * text itself if the schema allows strings or names no type. A text that is not JSON becomes the only element of an
- * array.
+ * text itself if the schema allows strings or names no type. If the schema allows only arrays, a text that is not a
+ * JSON array becomes the only element of an array.
  */
 export function typedValue(text: string, schema: unknown, root: unknown = schema): ParsedValue {
   const types = typesOf(schema, root);
@@ -53,7 +56,7 @@ function jsonProblem(text: string): string {
   return `: line ${before.length}, column ${(before.at(-1) ?? "").length + 1}: ${words[0]?.toLowerCase()}${words.slice(1)}`;
 }
 
-/** The types that a schema allows; empty if it names none. */
+/** The types that a schema allows. Empty if the schema names none. */
 export function typesOf(schema: unknown, root: unknown, depth = 0): ReadonlySet<string> {
   const found = new Set<string>();
   if (depth > MAX_DEPTH) return found;
@@ -69,7 +72,10 @@ export function typesOf(schema: unknown, root: unknown, depth = 0): ReadonlySet<
   return found;
 }
 
-/** Follows local references of a schema. A schema without a reference is returned unchanged. */
+/**
+ * Follows local references of a schema. Returns a schema without a reference unchanged, and undefined after `MAX_DEPTH`
+ * references.
+ */
 export function resolveSchema(schema: unknown, root: unknown): unknown {
   let at = schema;
   for (let depth = 0; depth < MAX_DEPTH; depth++) {

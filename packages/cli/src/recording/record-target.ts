@@ -18,7 +18,7 @@ export function recordTarget(
   force = false,
 ): Recorder {
   const redactor = redactorFor(target, { options, terminal });
-  // The URL or the arguments may contain secrets, so they are redacted even with `--no-redact`.
+  // The URL or the arguments may contain secrets, so redact them even with `--no-redact`.
   const name = (redactor ?? redactorOf(target, terminal.io.env, [])).text(addressOf(target));
   const described: RecordedTarget = { kind: target.kind, name };
   return new Recorder(resolve(terminal.io.cwd, file), {
@@ -57,7 +57,7 @@ function patternOf(source: string): RegExp {
   }
 }
 
-/** The server as one text. Query and credentials of a URL are left out. */
+/** The address of the server as one text, without the query and credentials of a URL. */
 function addressOf(target: ServerTarget): string {
   if (target.kind === "module") return target.name;
   if (target.kind === "command") return [target.entry.command, ...(target.entry.args ?? [])].join(" ");

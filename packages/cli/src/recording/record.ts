@@ -21,7 +21,7 @@ export const record: CommandRun = async (invocation) => {
   const recorder = recordTarget(target, file, invocation, options.flag("force"));
   try {
     const open = () => recordedServer(target, recorder, invocation);
-    // A module may print while it loads, but stdout is for messages.
+    // On stdio, stdout is for messages, but a module may print while it loads.
     const server = await (place.kind === "stdio" ? withStdoutGuarded(terminal.io, open) : open());
     recorder.established();
     terminal.note(show`recording to ${file}`);

@@ -17,7 +17,10 @@ export class Recorder {
   readonly #connections = new Map<object, number>();
   #open = true;
 
-  /** Creates the file, readable only by its owner. Throws a `UsageError` if it exists or cannot be written. */
+  /**
+   * Creates the file, readable only by its owner. Throws a `UsageError` if the file cannot be written, or if it exists
+   * and `force` is false.
+   */
   constructor(path: string, { force = false, ...options }: RecorderOptions) {
     this.#file = createFile(path, force);
     const onNote = (note: string) => {
@@ -27,7 +30,7 @@ export class Recorder {
     this.#writer = new RecordingWriter({ ...options, began: new Date(), onNote }, (line) => this.#write(line));
   }
 
-  /** Records one message. Pass it to `connect` as `onMessage`. */
+  /** Records one message. Pass this function to `connect` as `onMessage`. */
   readonly watch = ({ direction, message, about, connection }: WireMessage): void => {
     if (!this.#open) return;
     const known = this.#connections.get(connection) ?? this.#connections.size + 1;
@@ -73,7 +76,7 @@ function createFile(path: string, force: boolean): number {
   try {
     const file = openSync(path, force ? "w" : "wx", 0o600);
     if (fstatSync(file).isFile()) {
-      // Opening an existing file does not change its mode, so the mode is set explicitly.
+      // Opening an existing file does not change its mode, so set the mode explicitly.
       fchmodSync(file, 0o600);
       return file;
     }

@@ -5,8 +5,8 @@ import { type ServingPlace, serveUntilEnded } from "../serving/serving-place.js"
 import { show } from "../terminal/terminal-text.js";
 
 /**
- * Serves until the client closes stdin or the user interrupts, then closes the server. Without a port, listens on any
- * free one.
+ * Serves until the client closes stdin or the user interrupts, then closes the server. If `place` has no port, listens
+ * on any free port.
  */
 export async function serveRecording(
   server: Server,

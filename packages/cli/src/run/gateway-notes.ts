@@ -18,15 +18,15 @@ export function noteProblems(terminal: Terminal, { problems, doubled }: GatewayS
 }
 
 /**
- * Prints a line whenever the state of a server changes, with the cause and what to change. Returns a function that ends
- * this.
+ * Prints a line whenever the state of a server changes, with the cause and the fix of a failure. Returns a function
+ * that stops printing.
  */
 export function noteStatus(terminal: Terminal, host: Host): () => void {
   const printed = new Map<string, string>();
   return host.on("status", ({ server, status }) => {
     const { state, lastError } = status;
-    // Skips an event without news: other parts of a status change too, and a server may fail repeatedly for the same
-    // reason.
+    // Skip the event if neither the state nor the error changed. The host also emits it when other fields change, and
+    // when a server fails again for the same reason.
     const line = `${state} ${state === "ready" ? "" : lastError?.message}`;
     if (printed.get(server) === line) return;
     printed.set(server, line);

@@ -18,7 +18,7 @@ import { UsageError } from "../terminal/usage-error.js";
 export interface GatewayServers {
   readonly servers: Record<string, HostServer>;
   readonly problems: readonly ConfigProblem[];
-  /** The files that define them. */
+  /** The files that define the servers. */
   readonly files: readonly string[];
   /** Names that more than one file defines. The first file wins. */
   readonly doubled: readonly string[];
@@ -30,8 +30,9 @@ export function isProgramConfig(file: string): boolean {
 }
 
 /**
- * Reads the servers of `--config`, or of the applications of `--from`. Without both, reads those of `parley.config.*`
- * or, if it has none, of the other configuration files in this folder. `--name` selects some of them.
+ * Reads the servers of `--config`, or of the applications of `--from`. If neither option is given, reads the servers of
+ * `parley.config.*`. If that file has no servers, reads the other configuration files in this folder. `--name` selects
+ * some of the servers.
  */
 export function gatewayServers({ options, terminal }: Invocation, config: LoadedConfig): GatewayServers {
   const { io } = terminal;
@@ -70,7 +71,7 @@ function ofProgram(
   );
 }
 
-/** `Claude Desktop` is `claude-desktop` on the command line. */
+/** Converts an application's title to its name on the command line: `Claude Desktop` becomes `claude-desktop`. */
 function wordOf(application: string): string {
   return application.toLowerCase().replace("vs code", "vscode").replace(" cli", "").replaceAll(" ", "-");
 }
@@ -84,7 +85,10 @@ function filesOf(word: string, io: Io, inputs: InputValues): ConfigFileServers[]
   const found = meant.filter(({ path }) => existsSync(path));
   if (found.length > 0) return found.map(({ path }) => readable(path, io, inputs));
   const paths = meant.map(({ path }) => path).join(", ");
-  throw new UsageError(`no file of ${word} was found: ${paths}`, "Name a file with --config, or another application.");
+  throw new UsageError(
+    `no configuration file of the application "${word}" exists; looked for ${paths}`,
+    "Name a file with --config, or another application.",
+  );
 }
 
 function readable(path: string, io: Io, inputs: InputValues): ConfigFileServers {

@@ -27,7 +27,7 @@ export const gateway: CommandRun = async (invocation) => {
   const config = await programConfig(ownConfig(invocation));
   const found = gatewayServers(invocation, config);
   const serving = servingConfigOf(invocation, config);
-  // Checked before any program is started, because a port in use is the most common mistake.
+  // Checked before any server is started, because a port in use is the most common mistake.
   await checkServing(serving);
   noteProblems(terminal, found);
   const name = options.text("as") ?? "parley-gateway";
@@ -56,7 +56,9 @@ export const gateway: CommandRun = async (invocation) => {
   return EXIT.ok;
 };
 
-/** If `--config` names a file with program settings, that file replaces the `parley.config.*` that would be found. */
+/**
+ * If `--config` names a file with program settings, that file replaces the `parley.config.*` of the current folder.
+ */
 function ownConfig({ options, terminal: { io } }: Invocation): Io {
   const file = options.text("config");
   return file !== undefined && isProgramConfig(file) ? { ...io, env: { ...io.env, PARLEY_CONFIG: file } } : io;
@@ -72,7 +74,7 @@ function hostOf({ servers, files }: GatewayServers, config: LoadedConfig, io: Io
   });
 }
 
-/** The cache file for the lists of these servers, read at the next start. */
+/** The cache file for the lists of these servers. The gateway reads the file at its next start. */
 function catalogueOf(what: readonly string[], { env, home, platform }: Io): string {
   const folder =
     platform === "win32"

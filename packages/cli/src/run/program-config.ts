@@ -21,7 +21,7 @@ export async function programConfig(io: Io): Promise<LoadedConfig> {
 
 async function configFile(path: string): Promise<ConfigFile | undefined> {
   if (/\.jsonc?$/.test(path)) return readConfigFile({ file: path });
-  // Loaded only here: it imports a compiler.
+  // Loaded only here, because the import loads a compiler.
   const { ModuleGraph } = await import("../modules/module-graph.js");
   const { default: content } = await new ModuleGraph(path).load();
   if (content !== undefined) return { path, folder: dirname(path), content };

@@ -8,15 +8,15 @@ import type { Terminal } from "../terminal/terminal.js";
 import { show } from "../terminal/terminal-text.js";
 
 const NAME = "module";
-/** Events that would end the process, and every connection with it. */
+/** Events that would by default end the process and every connection. */
 const STRAY_EVENTS = ["unhandledRejection", "uncaughtException"] as const;
 const MAX_REPORTED = 100;
-/** Time limit for calls that still run on a replaced server. */
+/** Time limit for calls that still run on a replaced server. After it, the server is closed. */
 const MAX_CALL_MS = 5 * 60_000;
 
 /**
- * A module whose server is replaced when its files change. Clients stay connected, and running calls finish on the old
- * server. If the new version cannot be loaded, the old one continues to serve.
+ * A module whose server is replaced when the module's files change. Clients stay connected, and running calls finish on
+ * the old server. If the new version cannot be loaded, the old version continues to serve.
  */
 export class ReloadingModule {
   readonly #path: string;
@@ -47,7 +47,7 @@ export class ReloadingModule {
 
   /**
    * Reports an error that the module throws outside of calls, such as in a timer. The server continues to serve. A
-   * repeated error is reported once.
+   * repeated error is reported only once.
    */
   readonly #onStrayError = (thrown: unknown): void => {
     const failure = thrownFailure(thrown, this.#path, new Set(this.#files.keys()), "Handle this error in the module.");
@@ -89,7 +89,7 @@ export class ReloadingModule {
     if ("reason" in outcome) {
       reportFailure(this.#terminal, outcome.reason, this.#debug);
       this.#terminal.note(noteStyle.yellow("the previous version continues to serve"));
-      // Also watches the files of the last working version: restoring one of them may be the correction.
+      // Also watches the files of the last working version, because restoring one of them may correct the failure.
       this.#files = new Map([...this.#files, ...graph.files]);
     } else {
       this.#reported.clear();
@@ -150,9 +150,12 @@ export class ReloadingModule {
  * Delay after an event. One save may cause several events, such as a new file, a rename and a change of permissions.
  */
 const SETTLE_MS = 25;
-/** Maximum delay while further events arrive. */
+/** Maximum time that further events can prolong the delay. */
 const MAX_SETTLE_MS = 200;
-/** Time between polls. Some file systems report no events, and a folder may have been replaced. */
+/**
+ * Time between polls. Polling is needed because some file systems report no events, and a watched folder may have been
+ * replaced.
+ */
 const POLL_MS = 1_000;
 /**
  * Maximum number of watched folders, because each uses a watch of the operating system. Files in further folders are
@@ -177,7 +180,7 @@ class FileWatch {
     this.#clock = setInterval(() => this.#poll(), POLL_MS);
   }
 
-  /** Watches these files from now on, and reports those whose state differs already. */
+  /** Watches these files from now on, and reports files whose state already differs. */
   watch(states: ReadonlyMap<string, string>): void {
     this.#states = states;
     this.#watchFolders();
@@ -228,7 +231,7 @@ class FileWatch {
     };
     try {
       const watcher = watch(folder, () => {
-        // A replaced folder has another inode. Its old watch reports nothing from now on.
+        // A replaced folder has another inode, and the watch on the old folder reports nothing from now on.
         if (fileState(folder).split(" ").at(-1) !== number) forget(watcher);
         this.#settle();
       });

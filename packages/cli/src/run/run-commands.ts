@@ -27,14 +27,14 @@ const APPLICATIONS = [
   "windsurf",
 ];
 
-/** Commands that serve, and the one that shows a running gateway. */
+/** Commands that serve, and the command that shows a running gateway. */
 export const RUN_COMMANDS: readonly CommandDeclaration[] = [
   {
     name: "run",
     words: "<module>",
     summary: "serve the server that a module exports",
     description:
-      "Serves the server that a module exports: as default, as `server`, or as its only server. An exported function that returns a " +
+      "Serves the server that a module exports: the default export, the export named `server`, or the only exported server. An exported function that returns a " +
       "server is called. Settings come from parley.config.* and PARLEY_… variables; options override them.",
     options: [
       { flags: "-w, --watch", summary: "replace the server when its files change; clients stay connected" },
@@ -59,7 +59,7 @@ export const RUN_COMMANDS: readonly CommandDeclaration[] = [
     summary: "serve the servers of a config file as one server",
     description:
       "Starts the servers of a config file, keeps them running, and serves all of them as one. Reads files of Claude, Cursor, " +
-      "VS Code, Codex, Gemini, Windsurf, and parley.config.*; without --config and --from, those in this folder. `parley tree` shows " +
+      "VS Code, Codex, Gemini, Windsurf, and parley.config.*. Without --config and --from, reads the files of these applications that are in the current folder. `parley tree` shows " +
       "the state of its servers.",
     options: [
       { flags: "--config <file>", summary: "the file with the servers" },

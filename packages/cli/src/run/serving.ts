@@ -20,8 +20,8 @@ export type ServingConfig =
 export type ServableServer = Parameters<typeof serveHttp>[0];
 
 /**
- * Chooses the transport by flags. Default: HTTP on loopback if stdin is a terminal or a flag for HTTP is given, else
- * stdio. The options of the transport come from the settings, and flags override them.
+ * Chooses the transport by flags. Default: HTTP on loopback if stdin is a terminal or a flag for HTTP is given,
+ * otherwise stdio. The options of the transport come from the settings, and flags override them.
  */
 export function servingConfigOf(invocation: Invocation, config: LoadedConfig): ServingConfig {
   const { options } = invocation;
@@ -65,8 +65,8 @@ export async function beginServing(served: ServableServer, { kind, options }: Se
 }
 
 /**
- * Listens at the address for a moment, to check it before servers are started. Throws if the port is in use or the
- * address is not allowed.
+ * Listens at the address for a moment, to check the address before servers are started. Throws if the port is in use or
+ * the address is not allowed.
  */
 export async function checkServing(serving: ServingConfig): Promise<void> {
   if (serving.kind === "stdio") return;

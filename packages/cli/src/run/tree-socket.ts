@@ -14,7 +14,7 @@ export interface GatewayReport {
   readonly name: string;
   readonly version: string;
   readonly startedAt: string;
-  /** The URL of its endpoint, or `stdin and stdout`. */
+  /** The URL of the gateway's endpoint, or `stdin and stdout`. */
   readonly serving: string;
   readonly files: readonly string[];
   readonly tree: SupervisorTree;
@@ -23,7 +23,7 @@ export interface GatewayReport {
 
 /** The socket on which a gateway answers `parley tree`. */
 interface TreeSocket extends AsyncDisposable {
-  /** The reason why the socket could not be opened. */
+  /** The reason why the socket could not be opened. Absent if it is open. */
   readonly problem?: string;
 }
 
@@ -37,7 +37,7 @@ const MAX_GATEWAYS = 1_000;
 const MAX_REPORT_BYTES = 16 * 1024 * 1024;
 
 /**
- * Answers `parley tree` of the same user: each connection to a socket in the user's own folder receives one JSON
+ * Answers `parley tree` runs of the same user: each connection to a socket in the user's own folder receives one JSON
  * document. Incoming data is ignored. If the socket cannot be opened, the gateway serves without it.
  */
 export async function serveTree(io: Io, describe: () => Omit<GatewayReport, "pid">): Promise<TreeSocket> {
@@ -56,7 +56,7 @@ export async function serveTree(io: Io, describe: () => Omit<GatewayReport, "pid
   return { [Symbol.asyncDispose]: () => new Promise((resolve) => void server.close(() => resolve())) };
 }
 
-/** The address for this process: a named pipe on Windows, elsewhere a socket that only the user can reach. */
+/** The address of this process's socket: a named pipe on Windows, elsewhere a file that only the user can reach. */
 async function ownSocket(io: Io): Promise<string> {
   if (io.platform === "win32") return `${PIPES}parley-gateway-${pid}`;
   const path = join(privateFolder(runtimeFolder(io)), `gateway-${pid}.sock`);
@@ -141,8 +141,8 @@ function runtimeFolder({ env }: Pick<Io, "env">): string {
 }
 
 /**
- * Creates the folder if it is missing. Throws if other users could use it: in a shared folder, any user can create a
- * folder of this name first.
+ * Creates the folder if it is missing. Throws if other users could use the folder: in a shared parent folder, any user
+ * can create a folder of this name first.
  */
 function privateFolder(path: string): string {
   try {
@@ -156,7 +156,7 @@ function privateFolder(path: string): string {
 
 /** Throws if other users can use the folder. */
 function checkPrivate(path: string): void {
-  // `lstat`, not `stat`: the link itself may belong to another user.
+  // `lstat`, not `stat`, so that a link is refused. A link could belong to another user.
   const stat = lstatSync(path);
   if (!stat.isDirectory()) throw unsafe(`${path} is not a folder`, "Remove it.");
   if (stat.uid !== getuid?.()) throw unsafe(`${path} belongs to another user`, "Remove it, or set XDG_RUNTIME_DIR.");

@@ -51,8 +51,8 @@ function pidsOf(reports: readonly GatewayReport[]): string {
 }
 
 /**
- * Prints a gateway again and again until it ends or the user interrupts: every second on a terminal, otherwise only
- * after a change.
+ * Prints a gateway repeatedly until it ends or the user interrupts: every second on a terminal, otherwise only after a
+ * change.
  */
 async function watchGateway(terminal: Terminal, first: GatewayReport): Promise<void> {
   const { io } = terminal;

@@ -4,15 +4,16 @@ import type { Io } from "../terminal/io.js";
 import { UsageError } from "../terminal/usage-error.js";
 
 /**
- * The transport of a serving command: stdin and stdout, or HTTP on this machine. Without `port`, the command picks one.
+ * The transport of a serving command: stdin and stdout, or HTTP on this machine. Without `port`, the command picks a
+ * port.
  */
 export type ServingPlace = { readonly kind: "stdio" } | { readonly kind: "http"; readonly port?: number };
 
 const PORT = /^\d+$/;
 
 /**
- * Reads `--http [port]` and `--stdio`. Without them the result is stdio, or HTTP if stdin is a terminal or `wantsHttp`
- * is set. Throws a `UsageError` if both are given, or if the port is out of range.
+ * Reads `--http [port]` and `--stdio`. If neither is given, the result is stdio, or HTTP if stdin is a terminal or
+ * `wantsHttp` is set. Throws a `UsageError` if both are given, or if the port is out of range.
  */
 export function servingPlace(
   { options, terminal }: Pick<Invocation, "options" | "terminal">,
@@ -28,8 +29,8 @@ export function servingPlace(
 }
 
 /**
- * The positional arguments. In `--http session.jsonl` the text behind `--http` is not a port, but the only positional
- * argument.
+ * The positional arguments. In `--http session.jsonl`, the text after `--http` is not a port, so it is the only
+ * positional argument.
  */
 export function wordsWithoutPort({ words, options }: Pick<Invocation, "words" | "options">): readonly string[] {
   const text = options.text("http");
@@ -52,7 +53,7 @@ export async function serveUntilEnded(handle: ServeHandle, { signal }: Io): Prom
   await handle.drain(DRAIN_MS);
 }
 
-/** Redirects stdout to stderr during `work`: a module may print while it loads, but stdout belongs to the protocol. */
+/** Redirects stdout to stderr during `work`. A module may print while it loads, but stdout belongs to the protocol. */
 export async function withStdoutGuarded<T>({ stdout, stderr }: Io, work: () => Promise<T>): Promise<T> {
   const write = stdout.write;
   // One implementation covers all overloads, which are the same on both streams.

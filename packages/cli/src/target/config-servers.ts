@@ -26,7 +26,7 @@ export type InputValues = ReadonlyMap<string, string>;
 
 /**
  * Finds a server by name in `file`, or in the first known file that has it. Throws a `UsageError` if no server has this
- * name, or if its entry is invalid.
+ * name, or if the server's entry is invalid.
  */
 export function findConfigServer(name: string, file: string | undefined, io: Io, inputs?: InputValues): HostServer {
   const files =
@@ -50,7 +50,7 @@ export function neededInputs(name: string, file: string | undefined, io: Io): Co
   return ids.slice(0, MAX_INPUTS).map((id) => found?.inputs.find((input) => input.id === id) ?? { id });
 }
 
-/** Ids of all inputs that entries of `file`, or of the known files, refer to. */
+/** Ids of all inputs that entries of `file` refer to, or, without `file`, entries of the known files. */
 export function knownInputs(file: string | undefined, io: Io): string[] {
   const reading = { expand: false };
   const files =
@@ -63,11 +63,12 @@ function inputsIn(entries: unknown): string[] {
   return [...new Set([...text.matchAll(/\$\{input:([^}"\\]+)\}/g)].map(([, id = ""]) => id))];
 }
 
-/** Maximum number of inputs that the user is asked for, per server. Further ones get no value. */
+/** Maximum number of inputs that the user is asked for, per server. The user is not asked for further inputs. */
 const MAX_INPUTS = 50;
 
 /**
- * Reads every configuration file of the known applications that exists, project files first. Skips unreadable ones.
+ * Reads every existing configuration file of the known applications, project files first. Skips unreadable and invalid
+ * files.
  */
 export function readKnownFiles(io: Io, reading: ReadingOptions = {}): ConfigFileServers[] {
   return knownFilePaths(io).flatMap(({ application, path }) => {
@@ -95,7 +96,7 @@ interface ReadingOptions {
   readonly inputs?: InputValues | undefined;
 }
 
-/** Reads one configuration file, TOML or JSON. Throws a `UsageError` if it is unreadable or invalid. */
+/** Reads one configuration file, TOML or JSON. Throws a `UsageError` if the file is unreadable or invalid. */
 export function readConfigServers(
   path: string,
   io: Io,
@@ -112,7 +113,7 @@ export function readConfigServers(
   }
 }
 
-/** Names of all servers in `file`, or in the known files. Empty if the file is unreadable. */
+/** Names of all servers in `file`, or, without `file`, in the known files. Empty if `file` is unreadable. */
 export function configuredNames(file: string | undefined, io: Io): string[] {
   try {
     const reading = { expand: false };

@@ -9,7 +9,7 @@ export type ServedModule = Pick<Server, "endpoint" | "types" | "close">;
  * Loads a JavaScript or TypeScript module and returns its server: the export `default`, the export `server`, or the
  * only export that is a server. An exported function that returns a server, or a promise of one, is called. Without
  * `graph`, every call evaluates the module and its imports again. Throws a `UsageError` if the module exports no server
- * or several, and an `McpError` with file and line if it fails to load.
+ * or several, and an `McpError` with file and line if the module fails to load.
  */
 export async function loadServerModule(path: string, graph = new ModuleGraph(path)): Promise<ServedModule> {
   const exported = await graph.load();
@@ -24,7 +24,10 @@ export async function loadServerModule(path: string, graph = new ModuleGraph(pat
   return serverFromFactory(path, exported, graph);
 }
 
-/** Calls the only exported function whose name contains "server". */
+/**
+ * Calls the only exported function whose name contains "server". Throws a `UsageError` if there are several such
+ * functions, or if the call returns no server.
+ */
 async function serverFromFactory(path: string, exported: Exports, graph: ModuleGraph): Promise<ServedModule> {
   const makers = Object.entries(exported).filter(([name, value]) => /server/i.test(name) && isFunction(value));
   if (makers.length > 1) throw ambiguousServers(path, makers);

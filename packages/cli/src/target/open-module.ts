@@ -15,7 +15,7 @@ interface OpenModuleOptions {
 
 /**
  * Loads a module and connects to its server in this process. Until the client closes, the module's `console` output
- * goes to stderr, and stacks of errors are cut to one frame unless `debug` is set.
+ * goes to stderr. Unless `debug` is set, error stacks are cut to one frame once the module is loaded.
  */
 export async function openModule(path: string, io: Io, options: OpenModuleOptions): Promise<Client> {
   const restoreConsole = redirectConsole(io);
@@ -26,9 +26,9 @@ export async function openModule(path: string, io: Io, options: OpenModuleOption
   };
   try {
     const server = await loadWithTimeout(path, io.signal, options.timeoutMs);
-    // The module may use an older copy of the library, without `observe`.
+    // The module may use an older copy of the library, in which servers have no `observe`.
     if (options.tracer !== undefined) (server as Partial<Server>).observe?.(options.tracer);
-    // Set after loading, because locating a load error needs the whole stack.
+    // Set after loading, because finding the position of a load error needs the whole stack.
     if (!options.debug) Error.stackTraceLimit = 1;
     const client = await connect(server, options.client);
     client.on("state", ({ state }) => {
@@ -53,7 +53,7 @@ function redirectConsole({ stderr }: Io): () => void {
   return () => void Object.assign(own, before);
 }
 
-/** Loads the module within the time limit: a top-level `await` may never settle. */
+/** Loads the module within the time limit, because a top-level `await` in the module may never settle. */
 function loadWithTimeout(path: string, signal: AbortSignal, timeoutMs: number | undefined): Promise<ServedModule> {
   let stop = () => {};
   const ended = new Promise<never>((_, reject) => {

@@ -9,13 +9,13 @@ import { show } from "../terminal/terminal-text.js";
 import { tokenFile } from "./saved-logins.js";
 import type { ServerTarget } from "./target.js";
 
-/** Options that a command adds to those of the command line. */
+/** Client options that a command adds to the options of the command line. */
 export interface OpenOptions
   extends Pick<
     ClientOptions,
     "onElicit" | "onSample" | "elicitUrls" | "roots" | "extensions" | "onLog" | "logLevel" | "onMessage" | "strict"
   > {
-  /** Traces calls of the client, and of a server in this process. */
+  /** Traces the calls of the client, and those that a server in this process handles. */
   readonly tracer?: CallTracer | undefined;
 }
 
@@ -79,8 +79,8 @@ function open(target: ServerTarget, options: ClientOptions, terminal: Terminal, 
 }
 
 /**
- * Converts `invalid_response` and `invalid_definition` to `connect_failed`: something answered or loaded, but it is not
- * an MCP server.
+ * Converts `invalid_response` and `invalid_definition` to `connect_failed`: something answered or was loaded, but is
+ * not an MCP server.
  */
 function asConnectFailure(reason: unknown): unknown {
   if (!McpError.is(reason) || (reason.kind !== "invalid_response" && reason.kind !== "invalid_definition"))
@@ -99,7 +99,7 @@ async function connectTarget(
 ) {
   const debug = reader.flag("debug");
   if (target.kind === "module") {
-    // Imported only for modules: it loads a compiler.
+    // Imported only for modules, because the import loads a compiler.
     const { openModule } = await import("./open-module.js");
     const { connectMs } = options.timeouts ?? {};
     return openModule(target.path, terminal.io, { client: options, debug, tracer, timeoutMs: connectMs });
@@ -117,8 +117,8 @@ async function connectTarget(
 }
 
 /**
- * Returns the credentials of `--grant`, or those of a saved login. Imports authorization only if needed, because it is
- * a third of the code that a call loads.
+ * Returns the credentials of `--grant` or of a saved login. Imports authorization only if needed, because it is a third
+ * of the code that a call loads.
  */
 async function credentialsOf(
   headers: Readonly<Record<string, string>>,

@@ -8,8 +8,8 @@ import type { Io } from "../terminal/io.js";
 import { UsageError } from "../terminal/usage-error.js";
 
 /**
- * The credentials stored by `parley login`. Undefined if there are none, or if the command line sets an `Authorization`
- * header. Never starts a login: a command that needs one fails with advice to log in.
+ * The credentials stored by `parley login`. Undefined if there are none, or if `headers` has an `Authorization` header.
+ * Never starts a login: a command that needs a login fails with the advice to log in.
  */
 export function savedLogins(headers: Readonly<Record<string, string>>, io: Io): RequestAuthorization | undefined {
   if (Object.keys(headers).some((name) => name.toLowerCase() === "authorization")) return undefined;
@@ -36,7 +36,7 @@ export function grantCredentials({
   });
 }
 
-/** The OAuth client of `--client-id` and `--client-secret-env`. Undefined without them. */
+/** The OAuth client of `--client-id` and `--client-secret-env`. Undefined if neither is given. */
 export function clientFromOptions({
   options,
   terminal,

@@ -7,10 +7,13 @@ import type { ServerTarget } from "./target.js";
 const MIN_VALUE_LENGTH = 8;
 /** Minimum length of a redacted value that was passed as a header, or as a variable with the name of a secret. */
 const MIN_SECRET_LENGTH = 4;
-/** Common settings, for example of a variable named `USE_TOKEN`. They are not secrets. */
+/** Common settings, for example the value of a variable named `USE_TOKEN`. They are not secrets. */
 const SETTING = /^(?:true|false|none|null|undefined|auto|always|never|default|enabled|disabled|required|optional)$/i;
 
-/** Values to redact for a target: its headers, its environment variables, and secrets of the inherited environment. */
+/**
+ * Values to redact for a target: its headers, its environment variables, and variables of the inherited environment
+ * with the name of a secret.
+ */
 export function targetSecrets(
   target: ServerTarget,
   inherited: Readonly<Record<string, string | undefined>>,
@@ -31,13 +34,16 @@ export function targetSecrets(
   return [...given.map(([, value]) => value), ...ofHeaders, ...ofShell];
 }
 
-/** A credential header counts as a secret both with and without its scheme, such as `Bearer`. */
+/**
+ * Returns the values of a header to redact: for a header with the name of a secret, the value with and without its
+ * scheme, such as `Bearer`.
+ */
 function credentialsOf([name, value]: readonly [string, string]): string[] {
   const [, ...rest] = value.split(" ");
   return isSecretName(name) ? [value, ...rest] : [value];
 }
 
-/** True for a plain setting, and for an existing path such as that of `GOOGLE_APPLICATION_CREDENTIALS`. */
+/** True for a plain setting, and for an existing path such as the value of `GOOGLE_APPLICATION_CREDENTIALS`. */
 function isSettingOrPath(value: string): boolean {
   return SETTING.test(value) || (isAbsolute(value) && existsSync(value));
 }

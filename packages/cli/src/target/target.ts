@@ -11,14 +11,15 @@ export type ServerTarget =
   /** A module that exports a server. */
   | { readonly kind: "module"; readonly name: string; readonly path: string };
 
-/** File extensions of modules. Words without one, except URLs, are names of configured servers. */
+/** File extensions of modules. Words without such an extension, except URLs, are names of configured servers. */
 const MODULE = /\.(?:[cm]?[jt]s)$/;
 const ADDRESS = /^[a-z][a-z+.-]*:\/\//i;
 
 /**
- * Resolves the target of a command line: the program behind `--`, or the first word. Returns it with the remaining
- * words. With `startsModules`, options of programs such as `--env` also apply to modules, because they will run as
- * programs. With `logsIn`, `--client-id` needs no `--grant`. Rejects with a `UsageError` if no server matches.
+ * Resolves the target of a command line: the program after `--`, or the first word. Returns the target with the
+ * remaining words. With `startsModules`, options of programs such as `--env` also apply to modules, because the command
+ * runs modules as programs. With `logsIn`, `--client-id` needs no `--grant`. Rejects with a `UsageError` if no server
+ * matches.
  */
 export async function resolveTarget(
   invocation: Invocation,
@@ -32,7 +33,7 @@ export async function resolveTarget(
   return [target, rest];
 }
 
-/** Resolves every target of a command line: each word, and the program behind `--`. Rejects like `resolveTarget`. */
+/** Resolves every target of a command line: each word, and the program after `--`. Rejects like `resolveTarget`. */
 export async function resolveTargets(invocation: Invocation): Promise<ServerTarget[]> {
   const targets: ServerTarget[] = [];
   for (const word of invocation.words) targets.push(await targetOf(word, invocation));
@@ -79,7 +80,7 @@ async function targetOf(word: string, { options, terminal }: Invocation): Promis
     if (statSync(path, { throwIfNoEntry: false })?.isFile() === true) return { kind: "module", name: word, path };
     throw new UsageError(`the file ${word} does not exist`, "Check the path. It is relative to the current folder.");
   }
-  // Imported only if the word is a name, because it loads the library's host.
+  // Imported only if the word is a name, because the import loads the library's host.
   const { findConfigServer, neededInputs } = await import("./config-servers.js");
   const file = options.text("config");
   if (file === undefined) checkName(word, path);
@@ -102,8 +103,8 @@ async function targetOf(word: string, { options, terminal }: Invocation): Promis
 }
 
 /**
- * The kind of target that each option applies to. With other targets the option is rejected, because it would have no
- * effect.
+ * The kind of target that each option applies to. An option that applies to none of the targets is rejected, because it
+ * would have no effect.
  */
 const OPTION_TARGETS = [
   ["header", "url", "a server at a URL"],
@@ -158,7 +159,9 @@ async function checkInputs(
   throw new UsageError(`the configuration has no input "${unknown}"`, fix);
 }
 
-/** Rejects words that look like an incomplete URL or a path, with better advice than "no such server". */
+/**
+ * Rejects words that look like an incomplete URL or a path, with better advice than that of an unknown server name.
+ */
 function checkName(word: string, path: string): void {
   if (/^(?:localhost|\[[\da-f:]+\]|[\w-]+(?:\.[\w-]+)+)(?::\d+)?(?:\/|$)/i.test(word) && /[:/]/.test(word)) {
     throw new UsageError(`"${word}" is not a URL`, `Write it in full: http://${word}`);

@@ -68,7 +68,7 @@ function describeFailure(reason: unknown, target: FailedTarget | undefined): Fai
   return { kind, message, fix: shellAdvice(fix), data, code };
 }
 
-/** Indents further lines, so that none of them can pass for a line of this program. */
+/** Indents every line after the first, so that no line of the text looks like output of this program. */
 function indented(text: string): TerminalText {
   const { text: inert } = showBlock(text);
   return show`${new TerminalText(inert.replaceAll("\n", "\n       "))}`;

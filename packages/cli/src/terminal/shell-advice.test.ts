@@ -10,7 +10,7 @@ describe("advice for a person at a shell", () => {
     ],
     [
       "Run the command in a terminal to see why it exits; `data.stderr` has its last lines.",
-      "Run the command in a terminal to see why it exits; --debug shows every message and its stderr.",
+      "Run the command in a terminal to see why it exits; --debug shows every message, and the server's stderr.",
     ],
     [
       "Install the program, pass its full path as `command`, or set `PATH` in `env`.",

@@ -4,7 +4,7 @@ import { memberOf } from "../questions/typed-value.js";
 /** Phrases in the library's fixes, which name options of its API, and their replacements for users of a shell. */
 const REPLACEMENTS: readonly (readonly [RegExp, string])[] = [
   [/`timeouts\.\w+`(?:, for this call or in `connect`| of `\w+`)?/, "--timeout"],
-  [/; `data\.(?:stderr|result)` (?:has|is) [\w ]+\.$/, "; --debug shows every message and its stderr."],
+  [/; `data\.(?:stderr|result)` (?:has|is) [\w ]+\.$/, "; --debug shows every message, and the server's stderr."],
   [/pass its full path as `command`, or set `PATH` in `env`/, "use its full path, or set PATH with --env"],
   [/^Check that the folder `cwd` exists/, "Check that the folder of --cwd exists"],
   [
@@ -34,7 +34,8 @@ const REPLACEMENTS: readonly (readonly [RegExp, string])[] = [
   [/^Check `data\.status` and the proxies/, "Check the status, and the proxies"],
   [/^(Open the URLs) in `data\.elicitations`/, "$1"],
   [/^Initialize again; set `resend` for calls that are safe to repeat\./, "Run the command again if that is safe."],
-  // The commands themselves accept tokens without a key. Only a module of the user can set `dpop: true`.
+  // The commands themselves accept tokens that are not bound to a DPoP key. Only a module of the user can set `dpop:
+  // true`.
   [/^Set `dpop` to `auto` if/, "Set `dpop` to `auto` in the module that calls `oauth`, if"],
   [/, or pass `checkOutput: false` to take results unchecked/, ""],
 ];
@@ -59,7 +60,10 @@ export function loginAdvice(
     const wanted = scopes.length === 0 ? "--scope <scope>" : scopes.map((scope) => `--scope ${scope}`).join(" ");
     const fix = isGranted ? `Add ${wanted}.` : `Run \`parley login ${target} ${wanted}\`.`;
     if (scopes.length === 0) return { message, fix };
-    return { message: `${operationName(error)} needs ${scopes.join(" and ")}`, fix };
+    return {
+      message: `${operationName(error)} requires the scope${scopes.length === 1 ? "" : "s"} ${scopes.join(" and ")}`,
+      fix,
+    };
   }
   if (isGranted) return undefined;
   if (kind !== "auth_required" && !(kind === "authorization_failed" && memberOf(data, "reason") === "login_needed"))
@@ -72,7 +76,7 @@ function wantedScopes(data: unknown): string[] {
   const scopes = memberOf(data, "scopes");
   const [, listed = ""] = /\bscope="([^"]*)"/.exec(String(memberOf(data, "challenge") ?? "")) ?? [];
   const all = Array.isArray(scopes) ? scopes.filter((scope) => typeof scope === "string") : listed.split(" ");
-  // Omits scopes that need quoting, which differs between shells.
+  // Omits scopes that would need quotes on the command line, because quoting differs between shells.
   return all.filter((scope) => /^[\w.:/@+-]+$/.test(scope)).slice(0, 20);
 }
 

@@ -28,7 +28,8 @@ export class Style {
 
   #apply(format: Format, value: Showable): TerminalText {
     const { text, plain } = showLine(value);
-    // `of` has already decided. By default, Node would decide by its own stdout instead of the given stream.
+    // `of` has already decided whether to use colours. By default, Node would decide by its own stdout instead of the
+    // given stream.
     return new TerminalText(this.#on ? styleText(format, text, { validateStream: false }) : text, plain);
   }
 }

@@ -22,7 +22,7 @@ export class Terminal {
     this.status = new StatusLine(io.stderr);
   }
 
-  /** True if questions are possible: stdin and stderr are a terminal, and the output is not JSON. */
+  /** True if the program can ask the user: stdin and stderr are terminals, and the output is not JSON. */
   get interactive(): boolean {
     return this.io.stdin.isTTY === true && this.io.stderr.isTTY === true && !this.json;
   }

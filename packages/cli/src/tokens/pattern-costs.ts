@@ -36,7 +36,10 @@ export interface PatternOptions {
   readonly queries?: readonly string[] | undefined;
 }
 
-/** Maximum number of searches and definitions from which a median is computed. */
+/**
+ * Maximum number of searches and definitions from which a median is computed. From longer lists, evenly spread samples
+ * are used.
+ */
 const MAX_SAMPLES = 100;
 
 /** Measures direct definitions, generated code and search for the same tools. */
@@ -91,7 +94,7 @@ async function searchCosts(tools: readonly Tool[], count: CountTokens, queries: 
   };
 }
 
-/** The server's name in a tool name that a gateway prefixed; empty without a prefix. */
+/** The server's name in a tool name that a gateway prefixed. Empty if the name has no prefix. */
 function serverOf(name: string): string {
   const at = name.indexOf("__");
   return at < 1 ? "" : printableLine(name.slice(0, at));

@@ -24,8 +24,8 @@ interface ConfiguredCosts {
 const MAX_SERVERS = 100;
 
 /**
- * `parley tokens --config file`: counts the tokens of all servers of a file, the cost for a host that starts all of
- * them.
+ * `parley tokens --config file`: counts the tokens of all servers of a file, which is the cost for a host that starts
+ * all of them.
  */
 export const reportConfigTokens: CommandRun = async (invocation) => {
   const { options, terminal } = invocation;
@@ -42,7 +42,7 @@ export const reportConfigTokens: CommandRun = async (invocation) => {
   const budget = options.count("budget", 1);
   const count = await loadTokenizer();
   const measured: ConfiguredCosts[] = [];
-  // Sequential: starting every program of a large file at once could overload the machine.
+  // Sequential, because starting every program of a large file at once could overload the machine.
   for (const server of names) measured.push(await measure(server, invocation, count));
   measured.sort((a, b) => (b.costs?.sum ?? -1) - (a.costs?.sum ?? -1) || (a.server < b.server ? -1 : 1));
   const sum = measured.reduce((total, { costs }) => total + (costs?.sum ?? 0), 0);

@@ -11,9 +11,9 @@ import { type ServerCosts, serverCosts } from "./server-costs.js";
 import { loadTokenizer, TOKENIZERS } from "./token-counter.js";
 import { counted, printTokenBudget, withCommas } from "./token-figures.js";
 
-/** Maximum number of tools printed without `--top`. */
+/** Maximum number of tools printed without `--top`. Only the sum of further tools is printed. */
 const DEFAULT_TOP = 50;
-/** Maximum value of `--uses`. */
+/** Maximum value of `--uses`. A larger value is a usage error. */
 const MAX_USES = 1_000;
 
 /** `parley tokens`: counts the tokens of a server's definitions, and compares them with a budget. */
@@ -83,7 +83,7 @@ async function compare(
 ): Promise<ExitCode> {
   const uses = options.count("uses", 1) ?? 1;
   if (uses > MAX_USES) throw new UsageError(`--uses ${uses} is too large`, `Use at most ${MAX_USES}.`);
-  // Imported only here: it loads the search of the host.
+  // Imported only here, because the import loads the host's tool search.
   const { patternCosts, savedPercent } = await import("./pattern-costs.js");
   const costs = await patternCosts(tools, await loadTokenizer(), { uses });
   if (terminal.json) {

@@ -11,7 +11,7 @@ export interface ToolCost {
 
 /** The tokens of a server's offers. */
 export interface ServerCosts {
-  /** The most expensive first; ties by name. */
+  /** The most expensive tools first. Tools with equal costs are sorted by name. */
   readonly tools: readonly ToolCost[];
   /** Tokens of all tools together. */
   readonly sum: number;
@@ -49,7 +49,7 @@ export async function toolCosts(tools: readonly Tool[], count: CountTokens): Pro
   const costs: ToolCost[] = [];
   for (const tool of tools) {
     const { responses } = await toOpenAITools({ allTools: () => [tool], callTool: onlyMeasured }, { strict: false });
-    // Tools that only apps may call are not offered to models.
+    // Tools that only apps may call are not offered to models, so they cost nothing.
     if (responses[0] !== undefined) costs.push({ name: tool.name, tokens: count(JSON.stringify(responses[0])) });
   }
   costs.sort((a, b) => b.tokens - a.tokens || (a.name < b.name ? -1 : 1));

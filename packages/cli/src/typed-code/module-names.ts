@@ -57,8 +57,8 @@ export class ModuleNames {
   }
 
   /**
-   * Reserves and returns an identifier. If it is a reserved word or in use, reserves a variant instead. The digest in
-   * the variant is that of `source`.
+   * Reserves and returns an identifier. If the identifier is a reserved word or in use, reserves a variant of it, which
+   * may contain a digest of `source`.
    */
   reserve(identifier: string, source: string): string {
     const tries = [RESERVED.has(identifier) ? `${identifier}_` : identifier, withDigest(identifier, source)];

@@ -5,7 +5,7 @@ import type { TypedFunction, TypedModule } from "./typed-module.js";
 /** The output language: one TypeScript file, or JavaScript with a declaration file. */
 export type ModuleLanguage = "ts" | "js" | "d.ts";
 
-/** Generates the text of a module. The same offers produce the same text, in whatever order the server lists them. */
+/** Generates the text of a module. The same offers always produce the same text. */
 export function moduleText(module: TypedModule, language: ModuleLanguage): string {
   const write = { ts: typedFunction, js: plainFunction, "d.ts": functionDeclaration }[language];
   const head = language === "js" ? "" : `${IMPORTS}\n${clientTypes(module)}`;

@@ -12,11 +12,13 @@ import {
   unit,
 } from "./type-expression.js";
 
-/** Maximum nesting of schemas. Schemas below it become `unknown`. */
+/** Maximum nesting of schemas. More deeply nested schemas become `unknown`. */
 const MAX_DEPTH = 24;
 /** Maximum number of subschemas in one declared schema; further ones become `unknown`. */
 const MAX_SCHEMAS = 4_000;
-/** Maximum depth of declarations that reference each other. Deeper ones are queued instead of declared recursively. */
+/**
+ * Maximum number of nested `#declare` calls, for schemas that reference each other. Beyond it, declarations are queued.
+ */
 const MAX_NESTING = 8;
 const MAX_DEFAULT_LENGTH = 80;
 const OPEN = unit("{ [key: string]: unknown }");
@@ -29,7 +31,7 @@ interface TypePosition {
   readonly indent: string;
   /**
    * True if only unions and intersections lie between the type and its declaration. A reference back to the declaration
-   * would then be circular.
+   * would then be a circular type, which the compiler rejects.
    */
   readonly bare: boolean;
 }
@@ -74,7 +76,7 @@ class SchemaDeclaration {
     if (this.#bodies.has(name)) return;
     if (this.#nesting >= MAX_NESTING) return void this.#queue.push([name, schema]);
     this.#nesting++;
-    // Placeholder until the type is known, because a reference back to this declaration reads its width.
+    // Placeholder until the type is known, because a reference back to this declaration reads the placeholder's width.
     this.#bodies.set(name, unit("unknown", widthOf(schema)));
     this.#bodies.set(name, this.#type(schema, { owner: name, depth: 0, indent: "", bare: true }));
     this.#nesting--;
@@ -99,7 +101,7 @@ class SchemaDeclaration {
     return schema["nullable"] === true ? unionOf([type, unit("null")]) : type;
   }
 
-  /** The type from the schema's own keywords, without references and alternatives. */
+  /** The type that the schema's own keywords describe, without references and alternatives. */
   #own(schema: SchemaObject, place: TypePosition): TypeExpression {
     if (Object.hasOwn(schema, "const")) return literalType(schema["const"]);
     if (Array.isArray(schema["enum"])) return enumType(schema["enum"]);

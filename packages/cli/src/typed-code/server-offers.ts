@@ -11,7 +11,8 @@ export interface ServerOffers {
 }
 
 /**
- * Maximum number of entries per list. `readOffers` rejects longer lists, because so large a module would be unusable.
+ * Maximum number of entries per list. `readOffers` rejects longer lists, because a module of that size would be
+ * unusable.
  */
 const MAX_OFFERS = 5_000;
 

@@ -19,8 +19,8 @@ export function memberName(name: string): string {
 }
 
 /**
- * A doc comment with a text from the server. The text cannot end the comment or contain a tag or directive:
- * `@ts-ignore` would hide errors in the user's code. Returns an empty string for an empty text.
+ * A doc comment with a text from the server. The text cannot end the comment, and cannot contain a tag or directive
+ * such as `@ts-ignore`, which would hide errors in the user's code. Returns an empty string for an empty text.
  */
 export function docComment(text: string, indent = ""): string {
   const cut = text.length > MAX_COMMENT_LENGTH ? `${text.slice(0, MAX_COMMENT_LENGTH)}…` : text;

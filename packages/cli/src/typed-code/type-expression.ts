@@ -10,8 +10,8 @@ export const UNKNOWN: TypeExpression = unit("unknown");
 export const NEVER: TypeExpression = unit("never");
 
 /**
- * Maximum number of alternatives of an intersection; beyond it, `intersectionOf` drops types. Compilers reject more
- * than 100,000 and become slow long before.
+ * Maximum number of alternatives of an intersection. Beyond it, `intersectionOf` drops types, because compilers reject
+ * more than 100,000 alternatives and become slow long before.
  */
 const MAX_ALTERNATIVES = 1_000;
 

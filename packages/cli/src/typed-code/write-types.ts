@@ -190,7 +190,7 @@ function changedHunks(lines: readonly DifferentLine[]): DifferentLine[][] {
 
 /** One file of a generated module. */
 interface ModuleFile {
-  /** The path as given on the command line, or derived from it. */
+  /** The path from the command line, or a path derived from that one. */
   readonly name: string;
   readonly path: string;
   readonly text: string;
@@ -224,7 +224,7 @@ function currentText({ path, name }: ModuleFile): string | undefined {
   }
 }
 
-/** Writes a file atomically, because a bundler may be watching. */
+/** Writes a file atomically, so that a bundler that watches the file never reads half of it. */
 function writeModuleFile({ path, name, text }: ModuleFile): void {
   const draft = resolve(dirname(path), `.${basename(path)}.${process.pid}`);
   try {

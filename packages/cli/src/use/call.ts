@@ -73,7 +73,7 @@ function printResult(terminal: Terminal, result: CallToolResult, saver: FileSave
   else {
     const blocks = content.filter((block) => !repeats(block, structuredContent));
     for (const block of blocks) {
-      // The text of a failed tool goes to stderr: it is not a result, and must not enter a pipe.
+      // The text of a failed tool goes to stderr, because it is not a result and must not be piped to another program.
       if (isError && block.type === "text") terminal.note(showBlock(block.text));
       else printBlock(terminal, block, saver);
     }
@@ -91,8 +91,8 @@ function repeats(block: ContentBlock, structured: unknown): boolean {
 }
 
 /**
- * True if the structured content only wraps the text of the result in a single member. Such content adds nothing for a
- * reader.
+ * True if the structured content only wraps the text of the result in a single member. Printing such content would
+ * repeat the text.
  */
 function wraps(structured: unknown, [only, ...others]: readonly ContentBlock[]): boolean {
   const [value, ...more] = Object.values(structured ?? {}) as unknown[];
@@ -100,7 +100,7 @@ function wraps(structured: unknown, [only, ...others]: readonly ContentBlock[]):
   return value === only.text || repeats(only, value);
 }
 
-/** The block with a file path instead of its bytes. */
+/** Returns the block with the path of a saved file instead of its bytes. */
 function replaceBytesByFile(block: ContentBlock, saver: FileSaver): object {
   if ("data" in block) {
     const { data, ...rest } = block;

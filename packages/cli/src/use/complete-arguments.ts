@@ -6,8 +6,9 @@ import { show } from "../terminal/terminal-text.js";
 import { missingArguments, missingError } from "./tool-arguments.js";
 
 /**
- * Completes the arguments of a call by asking the user for missing required ones. Returns undefined if the user leaves.
- * Without a terminal, throws a `UsageError` that names the missing arguments.
+ * Completes the arguments of a call by asking the user for missing required arguments. Returns undefined if the user
+ * leaves. Without a terminal, or if the schema cannot be shown as a form, throws a `UsageError` that names the missing
+ * arguments.
  */
 export async function completeArguments(
   args: Readonly<Record<string, unknown>>,

@@ -19,7 +19,7 @@ export const complete: CommandRun = async (invocation) => {
   const [what = "", argument = "", value = "", ...rest] = server.words;
   const { named } = await parseArguments(rest, terminal.io);
   const settled = Object.fromEntries(named.map(({ name, text }) => [name, text]));
-  // Names of prompts contain neither braces nor `://`, so a word with them is a URI template.
+  // Names of prompts normally contain neither braces nor `://`, so a word with one of them is taken as a URI template.
   const target = /[{}]|:\/\//.test(what) ? { resource: what } : { prompt: what };
   const context = named.length === 0 ? undefined : settled;
   const completion = await server.client.complete(target, { name: argument, value }, context, { signal });

@@ -129,7 +129,7 @@ function firstSentence(description: string): string {
 const KINDS = ["tools", "resources", "templates", "prompts", "skills"] as const;
 type Kind = (typeof KINDS)[number];
 
-/** The requested lists; others are absent. */
+/** The requested lists. A list that was not requested is absent. */
 interface OfferLists {
   tools?: readonly Tool[];
   resources?: readonly Resource[];
@@ -141,7 +141,7 @@ interface OfferLists {
 /** Maximum number of entries listed per kind. Further entries are not read. */
 const MAX_ENTRIES = 20_000;
 
-/** Parses the kinds on the command line; empty for all. Throws a `UsageError` for an unknown kind. */
+/** Parses the kinds on the command line. Empty if no kind is named. Throws a `UsageError` for an unknown kind. */
 function parseKinds(words: readonly string[]): readonly Kind[] {
   return words.map((word) => {
     const kind = KINDS.find((one) => one === word || one === `${word}s`);

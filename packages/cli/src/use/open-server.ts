@@ -9,13 +9,15 @@ import type { UsageError } from "../terminal/usage-error.js";
 export interface OpenServer extends AsyncDisposable {
   readonly client: Client;
   readonly words: readonly string[];
-  /** Signal for the command's requests. Aborted when the user interrupts, or when an `--answer` does not fit. */
+  /**
+   * Signal for the command's requests. Aborted when the user interrupts, or when an `--answer` does not fit its form.
+   */
   readonly signal: AbortSignal;
 }
 
 /**
  * Connects to the target of a command line, with handlers for elicitation and sampling. `check` validates the remaining
- * words before anything is started.
+ * words before a server is started or contacted.
  */
 export async function openServer(
   invocation: Invocation,

@@ -20,7 +20,7 @@ export interface ParsedArguments {
   readonly named: readonly NamedArgument[];
 }
 
-/** Maximum size of stdin and of a file. The library has the same limit for messages. */
+/** Maximum size of stdin and of a file; larger input is rejected. The library has the same limit for messages. */
 const MAX_INPUT_BYTES = 16 * 1024 * 1024;
 
 /** Parses `name=value`, `name:=json`, `name=@file`, one JSON object, or `-` for a JSON object on stdin. */

@@ -8,7 +8,7 @@ import type { Terminal } from "../terminal/terminal.js";
 import { show, showBlock } from "../terminal/terminal-text.js";
 import type { FileSaver, SavedFile } from "./saved-files.js";
 
-/** Prints one content block. Text is printed; other content is saved to a file, and its path is printed. */
+/** Prints one content block. Prints text and links. Saves other content to a file, and prints the file's path. */
 export function printBlock(
   terminal: Terminal,
   block: ContentBlock | SamplingMessageContentBlock,
@@ -26,7 +26,7 @@ export function printBlock(
   else printSaved(terminal, saver.save(content, content.mimeType ?? "application/octet-stream"));
 }
 
-/** Prints the contents of one resource. `named` prints the URI above a text. */
+/** Prints the contents of one resource. If `named` is true, prints the URI above a text. */
 export function printContents(terminal: Terminal, contents: ResourceContents, saver: FileSaver, named: boolean): void {
   if ("text" in contents) {
     if (named) terminal.print(show`${terminal.style.dim(`${contents.uri}:`)}`);

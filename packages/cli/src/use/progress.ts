@@ -6,8 +6,8 @@ import { joinText, show, type TerminalText } from "../terminal/terminal-text.js"
 const BAR_COLUMNS = 24;
 
 /**
- * Runs a request and shows its progress: as a bar on a terminal, otherwise as lines with `--debug` only. The bar is
- * removed when the request ends.
+ * Runs a request and shows its progress: as a bar on a terminal, otherwise as lines, but only with `--debug`. The bar
+ * is removed when the request ends.
  */
 export async function withProgress<T>(
   { terminal, options }: Pick<Invocation, "terminal" | "options">,

@@ -58,7 +58,7 @@ async function findPrompt(client: Client, name: string, signal: AbortSignal): Pr
   throw unknownName("prompt", name, names);
 }
 
-/** Represents a prompt as a tool with string arguments, to share the parsing of arguments. */
+/** Represents a prompt as a tool with string arguments, so that both share the parsing of arguments. */
 function toolOf({ name, arguments: args = [] }: Prompt): Parameters<typeof toolArguments>[1] {
   const properties = Object.fromEntries(
     args.map(({ name: argument, description, title }) => [argument, { type: "string", title, description }]),

@@ -5,7 +5,7 @@ import { bytesOf, McpError } from "@parley/mcp";
 import type { Io } from "../terminal/io.js";
 import { UsageError } from "../terminal/usage-error.js";
 
-/** File extensions by media type; others become `bin`. */
+/** File extensions by media type. Other media types get `bin`. */
 const ENDINGS: Readonly<Record<string, string>> = {
   "image/png": "png",
   "image/jpeg": "jpg",
@@ -45,8 +45,8 @@ export interface SaveOptions {
 }
 
 /**
- * Saves binary content. Never replaces an existing file without `force`. File names consist of letters, digits and
- * hyphens only, whatever the server sends.
+ * Saves binary content. Never replaces an existing file without `force`. Derived file names consist of letters, digits
+ * and hyphens only, whatever the server sends.
  */
 export class FileSaver {
   readonly #io: Io;
@@ -55,7 +55,7 @@ export class FileSaver {
   #folder: string | undefined;
   #saved = 0;
 
-  /** `base` is the name of the tool or resource, from which file names are derived. */
+  /** `base` is the name of the tool, prompt or resource, from which file names are derived. */
   constructor(io: Io, base: string, options: SaveOptions = {}) {
     this.#io = io;
     this.#base = safeName(base);
@@ -78,7 +78,7 @@ export class FileSaver {
     }
     const path = resolve(this.#io.cwd, output);
     const own = extname(path);
-    // The first block gets the exact name; further ones get a number.
+    // The first block gets the exact name. Further blocks get the name with a number.
     const wanted = this.#saved === 0 ? path : `${path.slice(0, path.length - own.length)}-${this.#saved + 1}${own}`;
     if (writeOnce(wanted, bytes, force)) return wanted;
     throw new UsageError(`${output} already exists`, "Name another file with --output, or add --force to replace it.");
@@ -94,7 +94,7 @@ export class FileSaver {
 export function safeName(name: string): string {
   const plain = name.replace(/[^A-Za-z0-9]+/g, "-").slice(0, 60);
   const trimmed = plain.replace(/^-+|-+$/g, "");
-  // Windows reserves the names of devices.
+  // Windows reserves the names of devices, such as `con`.
   return trimmed === "" || /^(?:con|prn|aux|nul|com\d|lpt\d)$/i.test(trimmed) ? `file${trimmed}` : trimmed;
 }
 
@@ -117,7 +117,7 @@ function madeFolder(path: string): string {
   return path;
 }
 
-/** The current folder, or a new temporary one if it is not writable. */
+/** Returns the current folder, or a new temporary folder if the current one is not writable. */
 function writableFolder(cwd: string): string {
   try {
     // Permissions do not reveal a read-only file system, so try to write.
@@ -140,7 +140,10 @@ function writeFresh(folder: string, base: string, ending: string, bytes: Uint8Ar
   );
 }
 
-/** Writes a new file, or replaces one with `replace`. Returns false if the file exists and must stay. */
+/**
+ * Writes a new file. If `replace` is true, overwrites an existing file. Returns false if the file exists and `replace`
+ * is false.
+ */
 function writeOnce(path: string, bytes: Uint8Array, replace: boolean): boolean {
   let file: number;
   try {

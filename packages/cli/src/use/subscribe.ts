@@ -22,7 +22,7 @@ export const subscribe: CommandRun = async (invocation) => {
           resourceList: resources?.listChanged === true,
         };
   await using subscription = await client.subscribe(target, { signal });
-  // The loop below takes no signal. Closing the subscription ends it.
+  // The loop below takes no signal, so an interrupt closes the subscription, which ends the loop.
   const end = () => void subscription.close().catch(() => {});
   signal.addEventListener("abort", end, { once: true });
   terminal.note(show`${terminal.noteStyle.dim("waiting for changes; press Ctrl-C to stop")}`);

@@ -60,7 +60,10 @@ function wholeObject(text: string): object {
   throw new UsageError(`the arguments are ${what}`, 'Write them as {"name": "value"}, or as name=value.');
 }
 
-/** Rejects a name that the schema does not have, probably a typo, unless the schema allows additional properties. */
+/**
+ * Rejects a name that the schema does not have, because it is probably a typo. Accepts any name if the schema allows
+ * additional properties.
+ */
 function checkKnown(name: string, tool: string, schema: Tool["inputSchema"]): void {
   const known = Object.keys(schema.properties ?? {});
   const extra = memberOf(schema, "additionalProperties");
@@ -84,7 +87,7 @@ function argumentValue(words: readonly NamedArgument[], property: unknown, root:
 }
 
 function oneValue({ name, text, json, bytes }: NamedArgument, schema: unknown, root: unknown): unknown {
-  // With this `contentEncoding`, a schema requests bytes.
+  // A schema with this `contentEncoding` expects the bytes of the file as Base64.
   if (bytes !== undefined && !json && memberOf(schema, "contentEncoding") === "base64") return bytes.toString("base64");
   const typed = json ? parseJson(text) : typedValue(text, schema, root);
   if ("value" in typed) return typed.value;

@@ -1,7 +1,7 @@
 import { McpError } from "@parley/mcp";
 import { nearestName } from "@parley/mcp/protocol";
 
-/** Maximum number of names listed in a message. */
+/** Maximum number of names listed in a message. Further names are replaced by "…". */
 const MAX_NAMES = 20;
 
 /** The error for a name that the server does not have, with a suggestion. */

@@ -79,7 +79,7 @@ describe("parley doctor of a healthy server", () => {
     onTestFinished(() => handle.close());
     const { code, stdout } = await runParley(["doctor", handle.url]);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^ {2}warning {2}cors {7}web pages of https:\/\/app\.example may not call$/m);
+    expect(stdout).toMatch(/^ {2}warning {2}cors {7}web pages from https:\/\/app\.example may not call the server$/m);
     expect(stdout).toMatch(/^ {2}ok {7}era {8}2026-07-28, without sessions; fixture 1\.2\.3$/m);
     expect(stdout).toMatch(/^warning at cors \(cors_disabled\)\ncause: .*\nfix: {3}.*$/m);
     expect(stdout).toMatch(/The server works\.\n$/);

@@ -88,7 +88,7 @@ describe("parley login and logout", () => {
       await logIn(url, "--scope", "reports:read");
       const refused = await runParley(["call", url, "admin", "--revision", revision], { env });
       expect(refused.stderr).toBe(
-        `error: the tool "admin" needs reports:admin\nfix:   Run \`parley login ${url} --scope reports:admin\`.\n`,
+        `error: the tool "admin" requires the scope reports:admin\nfix:   Run \`parley login ${url} --scope reports:admin\`.\n`,
       );
       expect(refused.code).toBe(4);
 

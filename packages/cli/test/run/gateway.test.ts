@@ -161,7 +161,7 @@ describe("parley gateway", () => {
     [["--config", "some.json", "--name", "two"], 'no server "two" in'],
     [["--config", "some.json", "--from", "cursor"], "cannot be combined"],
     [["--from", "emacs"], "Allowed choices are parley, claude"],
-    [["--from", "windsurf"], "no file of windsurf was found"],
+    [["--from", "windsurf"], 'no configuration file of the application "windsurf" exists'],
     [[], "no configuration with servers was found"],
     [["some.json"], 'unexpected argument "some.json"'],
   ])("%j is refused with its cause and a fix", async (args, cause) => {

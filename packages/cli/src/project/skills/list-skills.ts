@@ -25,7 +25,7 @@ export const listSkills: CommandRun = async (invocation) => {
   const named = (wanted: string) => found.filter(({ frontmatter: { name } }) => name === wanted).length;
   terminal.printTable(
     found.map(({ uri, frontmatter: { name, description }, resources }) => [
-      // Names may repeat, URIs do not.
+      // Shows the URI if several skills have this name.
       style.bold(named(name) > 1 ? uri : name),
       resources === "dynamic" ? "dynamic" : `${resources.length} ${resources.length === 1 ? "file" : "files"}`,
       description,

@@ -24,8 +24,8 @@ export async function openServerSkills(target: ServerTarget, invocation: Invocat
 }
 
 /**
- * Opens the skills in a folder: a server in this process reads and checks them. Throws a `UsageError` if the folder
- * does not exist.
+ * Opens the skills in a folder with a server in this process, which reads and checks them. Throws a `UsageError` if the
+ * folder does not exist.
  */
 export async function openFolderSkills(folder: string): Promise<OpenSkills> {
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) {
@@ -38,7 +38,7 @@ export async function openFolderSkills(folder: string): Promise<OpenSkills> {
 
 /**
  * Finds the folder of a skill by its path, or by its name in the folder for skills. Throws a `UsageError` if there is
- * none.
+ * no such skill.
  */
 export function skillFolder(word: string, folder: string, { cwd }: Io): string {
   const places = [resolve(cwd, word), join(resolve(cwd, folder), word)];
@@ -77,5 +77,5 @@ export async function findSkill(word: string, { skills: offered }: OpenSkills): 
   );
 }
 
-/** Maximum number of skills that are searched or listed. Further ones are ignored. */
+/** Maximum number of skills that are searched or listed. Further skills are ignored. */
 export const MAX_SKILLS = 1_000;

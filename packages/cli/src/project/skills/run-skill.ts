@@ -13,9 +13,9 @@ import { changedFiles, savedFrom } from "./saved-skill.js";
 
 /** The argument of a skill's function. */
 export interface SkillContext {
-  /** Connected to the server that the user named. Absent if the user named none. */
+  /** Connected to the server that the user named. Absent if the user named no server. */
   readonly client?: Client;
-  /** The words behind the skill's name. */
+  /** The words after the skill's name. */
   readonly args: readonly string[];
   /** Aborted when the user interrupts. */
   readonly signal: AbortSignal;
@@ -42,7 +42,7 @@ export const runSkill: CommandRun = async (invocation) => {
   return EXIT.ok;
 };
 
-/** The paths at which the module of a skill may be, without extension, in the order of the search. */
+/** The paths at which the module of a skill may be, without file extension, in the order of the search. */
 const PLACES = ["index", "run", "main", "scripts/index", "scripts/run", "scripts/main"];
 const ENDINGS = [".ts", ".mts", ".js", ".mjs"];
 
@@ -62,7 +62,10 @@ function modulePath(folder: string, named: string | undefined): string {
   throw new UsageError(`${named ?? found} is not a module of the skill`, "Name a .ts or .js file inside its folder.");
 }
 
-/** Shows what would run with which rights, and asks. Throws a `UsageError` without a terminal. */
+/**
+ * Shows which module would run and with which permissions, and asks for confirmation. With `--yes`, does not ask.
+ * Throws a `UsageError` if it must ask without a terminal.
+ */
 async function confirmRun(
   folder: string,
   path: string,
@@ -88,7 +91,7 @@ async function confirmRun(
 }
 
 async function perform(path: string, context: SkillContext): Promise<unknown> {
-  // Loaded only here: it imports a compiler.
+  // Loaded only here, because the import loads a compiler.
   const { ModuleGraph } = await import("../../modules/module-graph.js");
   const graph = new ModuleGraph(path);
   const exported = await graph.load();

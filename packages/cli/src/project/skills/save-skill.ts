@@ -43,7 +43,7 @@ export const saveSkill: CommandRun = async (invocation) => {
   return EXIT.ok;
 };
 
-/** Writes to a temporary folder, and moves it into place when every file is verified. */
+/** Writes to a temporary folder, and moves it to `folder` when every file is verified. */
 async function write(
   skill: LoadedSkill,
   folder: string,

@@ -16,7 +16,9 @@ export interface SavedSkill {
   readonly resources: readonly { readonly uri: string; readonly digest: string; readonly size: number }[];
 }
 
-/** Reads the record of a saved skill. Undefined for a skill that the user wrote. */
+/**
+ * Reads the record of a saved skill. Undefined for a skill without a valid record, such as one that the user wrote.
+ */
 export function savedFrom(folder: string): SavedSkill | undefined {
   const path = join(folder, SAVED_FILE);
   const stats = statSync(path, { throwIfNoEntry: false });
@@ -46,10 +48,13 @@ function isDecodable(uri: string): boolean {
 }
 
 const MAX_BYTES = 1024 * 1024;
-/** Maximum number of files that are compared; further ones are ignored. The library accepts 512 per skill. */
+/**
+ * Maximum number of files in the folder that are compared; further files are ignored. The library accepts 512 per
+ * skill.
+ */
 const MAX_FILES = 2_000;
 
-/** Lists the files that differ from those of the server: changed, added or missing. */
+/** Lists the files that differ from the server's files: changed, added or missing. */
 export function changedFiles(folder: string, { uri, resources }: SavedSkill): string[] {
   const base = uri.slice(0, uri.lastIndexOf("/") + 1);
   const wanted = new Map(resources.map((file) => [decodeURIComponent(file.uri.slice(base.length)), file.digest]));
