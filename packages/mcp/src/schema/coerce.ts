@@ -19,8 +19,8 @@ export interface CoercionResult {
   readonly coercions: readonly Coercion[];
 }
 
-// Maximum nesting and maximum number of values of JSON inside a string, which no message limit has checked yet. A
-// string beyond a limit is not converted.
+// Limits on the nesting and on the number of values of JSON inside a string. The limits on messages do not cover such
+// JSON. A string beyond a limit is not converted.
 const MAX_DEPTH = 128;
 const MAX_NODES = 100_000;
 
@@ -59,7 +59,7 @@ function apply(plan: CoercionPlan, value: unknown, record: CoercionRecord, depth
     if (parsed === undefined) return value;
     record.coercions ??= [];
     record.coercions.push({ path: "", from: "string", to: parsed.type });
-    // The parsed value is not a string, so this recurses at most once per place.
+    // The parsed value is not a string, so this call does not parse again at the same place.
     return apply(plan, parsed.value, record, depth);
   }
   if (depth > MAX_DEPTH || typeof value !== "object" || value === null) return value;
@@ -199,7 +199,7 @@ function planFor(schema: unknown, planning: PlanContext): CoercionPlan {
   if (planning.known.size >= MAX_PLANS) return plan;
   planning.known.set(schema, plan);
   if (typeof schema.$ref === "string") {
-    // Keywords beside a reference can only narrow it, so following the reference is enough.
+    // Keywords beside a reference can only narrow its types, so following the reference is enough.
     const resolved = planFor(resolveLocalRef(schema.$ref, planning.root), planning);
     planning.known.set(schema, resolved);
     return resolved;
@@ -259,10 +259,10 @@ function resolveLocalRef(reference: string, root: JsonSchemaObject): unknown {
 function prune(plan: CoercionPlan, useful: Map<CoercionPlan, boolean>): boolean {
   const known = useful.get(plan);
   if (known !== undefined) return known;
-  // A recursive plan counts as useful while it is visited; removing it too early would lose places to coerce.
+  // A recursive plan counts as useful while it is visited, because removing it too early would lose places to coerce.
   useful.set(plan, true);
   for (const [name, next] of plan.properties) {
-    // An empty plan stays if removing it would let `additional` apply to this property.
+    // An empty plan stays if the plan has `additional`, which would otherwise apply to this property.
     if (!prune(next, useful) && plan.additional === undefined) plan.properties.delete(name);
   }
   if (plan.additional !== undefined && !prune(plan.additional, useful)) plan.additional = undefined;

@@ -41,8 +41,8 @@ export interface Parser<T = unknown> {
 export type ParserOptions = ToJsonSchemaOptions & Pick<CompileOptions, "formats">;
 
 /**
- * Compiles a parser for a schema. Throws `SchemaError` for every error in the schema, so that `parse` never reports
- * one.
+ * Compiles a parser for a schema. Throws `SchemaError` for every error in the schema, so that `parse` never reports an
+ * error in the schema.
  *
  * This library validates plain JSON Schema and leaves values unchanged. A Standard Schema is validated by its own
  * library, which may transform values.
@@ -76,7 +76,7 @@ function parseWithLibrary(schema: StandardSchemaV1): Parser["parse"] {
   const standard = schema["~standard"];
   return (value) => {
     const result = standard.validate(value);
-    // Not `instanceof`: a library may return its own promise type.
+    // Does not use `instanceof`, because a library may return its own promise type.
     if ("then" in result) return result.then(fromStandard);
     return fromStandard(result);
   };

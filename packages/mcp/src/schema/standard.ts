@@ -6,7 +6,7 @@ import { isSchemaObject } from "./json-schema/schema-resources.js";
 import { snapshot } from "./json-schema/snapshot.js";
 import { type SchemaLimits, schemaSize } from "./json-schema/validate.js";
 
-/** A schema as users write it: of any Standard Schema library, or plain JSON Schema. */
+/** A schema as users write it: from any Standard Schema library, or plain JSON Schema. */
 export type AnySchema = StandardSchemaV1 | JsonSchemaObject;
 
 /** The type of the values that a schema accepts. */
@@ -122,8 +122,8 @@ export function toJsonSchema(schema: AnySchema, options: ToJsonSchemaOptions): J
 }
 
 /**
- * Returns the JSON pointer to the part of a schema that cannot be converted, because schema libraries do not report it.
- * Converts the parts one by one, by the names that zod uses. Returns an empty pointer for other libraries.
+ * Returns the JSON pointer to the part of a schema that cannot be converted, because schema libraries do not report
+ * that part. Converts the parts one by one, by the names that zod uses. Returns an empty pointer for other libraries.
  */
 function failingPath(schema: StandardSchemaV1, options: ToJsonSchemaOptions, depth = 0): string {
   const { shape, element, innerType, valueType, options: some } = Object(Reflect.get(schema, "def")) as ZodDefinition;

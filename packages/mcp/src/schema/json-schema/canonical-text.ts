@@ -2,8 +2,8 @@ import type { Validation } from "./validation.js";
 import { spend, tooComplex } from "./validation.js";
 
 /**
- * Writes a JSON value as text so that two values are equal if and only if their texts are: members sorted, numbers by
- * value.
+ * Writes a JSON value as text so that two values are equal if and only if their texts are equal: members are sorted,
+ * and numbers are written by value.
  *
  * Comparing texts in a set keeps `enum`, `const` and `uniqueItems` linear in the size of the value. Strings are
  * prefixed with their length, which is unambiguous without escaping.

@@ -49,8 +49,8 @@ export function compile(main: LocatedSchema, resources: SchemaResources, formats
   return { check: root.check, scope: dynamic.size === 0 ? undefined : [main.resource] };
 }
 
-// Maximum number of different patterns in one schema. A pattern takes about 0.05 ms to compile, so the limit bounds the
-// time of registration to about 10 ms.
+// Maximum number of different patterns in one schema. A schema with more is refused. A pattern takes about 0.05 ms to
+// compile, so the limit bounds the time of registration to about 10 ms.
 const MAX_PATTERNS = 200;
 
 function compileOnce(patterns: Map<string, PatternTest>, source: string, path: string): PatternTest {
@@ -65,8 +65,8 @@ function compileOnce(patterns: Map<string, PatternTest>, source: string, path: s
 }
 
 /**
- * Compiles the targets of dynamic references. One target can lead to more resources and names, so this repeats until
- * nothing new appears.
+ * Compiles the targets of dynamic references. One target can lead to more resources and names, so the loop repeats
+ * until nothing new appears.
  */
 function fillDynamicNodes(compiler: Compiler, dynamic: Map<string, Map<SchemaResource, Node>>): void {
   for (let grew = true; grew; ) {
@@ -103,7 +103,8 @@ function compileNode(
   return node;
 }
 
-// Shared by all schemas. Most schemas need only one or two of the five lists, and empty lists would dominate memory.
+// One empty list, shared by all schemas. Most schemas need only one or two of the five lists, and separate empty lists
+// would dominate memory.
 const NO_CHECKS: never[] = [];
 Object.freeze(NO_CHECKS);
 
@@ -140,7 +141,9 @@ function compileDefinitions(builder: SchemaBuilder): void {
   }
 }
 
-/** Combines the checks of a schema: first the type, then the keywords for that type, then those for any type. */
+/**
+ * Combines the checks of a schema: first the type, then the keywords for that type, then the keywords for any type.
+ */
 function assemble(builder: SchemaBuilder): Check {
   const { mask } = builder;
   const strings = allOfChecks(builder.strings);

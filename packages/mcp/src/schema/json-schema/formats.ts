@@ -35,7 +35,7 @@ export const standardFormats: Formats = {
 function isDate(text: string): boolean {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
   const day = new Date(`${text}T00:00:00Z`);
-  // Some engines accept the 31st of a shorter month and continue in the next month, so the result is compared with the
+  // Some engines accept the 31st of a shorter month and continue in the next month, so compare the result with the
   // text.
   return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text);
 }

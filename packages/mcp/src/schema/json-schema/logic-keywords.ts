@@ -94,7 +94,7 @@ function oneOf(nodes: readonly Node[]): Check {
   };
 }
 
-/** Counts the matching schemas, but stops at two, because any higher number has the same result. */
+/** Counts the matching schemas, but stops at two, because a higher count has the same effect. */
 function countMatches(nodes: readonly Node[], value: unknown, run: Validation): number {
   let count = 0;
   for (const node of nodes) if (node.check(value, run, undefined) && ++count > 1) break;
@@ -121,8 +121,8 @@ function tryBranch(
   return ok;
 }
 
-// Maximum length of the reasons in a message, in UTF-16 units. Without a limit, nested alternatives would multiply the
-// length.
+// Maximum length of the reasons in a message, in UTF-16 units. Longer reasons are cut, because nested alternatives
+// would multiply the length.
 const MAX_MESSAGE = 300;
 
 /**

@@ -31,7 +31,7 @@ export function addObjectKeywords(builder: SchemaBuilder): void {
   addProperties(builder);
   const names = readNode(builder, "propertyNames");
   if (names !== undefined) builder.objects.push(propertyNames(names));
-  // 2020-12 split `dependencies` into two keywords, but still allows it.
+  // 2020-12 replaced `dependencies` by two keywords, but still allows it.
   addDependencies(builder, "dependencies");
   if (builder.resource.dialect === "2020-12") {
     addDependencies(builder, "dependentSchemas");

@@ -18,7 +18,7 @@ function resolve(builder: SchemaBuilder, reference: string, keyword: string): Lo
 function targetNode(builder: SchemaBuilder, target: LocatedSchema): Node {
   const node = builder.compiler.node(target.schema, target.resource, target.path);
   if (target.resource === builder.resource) return node;
-  // The node may not be compiled yet, so `node.check` is read only when the check runs.
+  // The node may not be compiled yet, so read `node.check` only when the check runs.
   return { check: withDynamicScope(target.resource, (value, run, seen) => node.check(value, run, seen)) };
 }
 
@@ -37,7 +37,7 @@ function nodeCheck(node: Node): Check {
 }
 
 /**
- * Resolves `$dynamicRef`. A target that "was created by the "$dynamicAnchor" keyword" is replaced by the one of "the
+ * Resolves `$dynamicRef`. A target that "was created by the "$dynamicAnchor" keyword" is replaced by the target in "the
  * outermost schema resource in the dynamic scope that defines an identically named fragment with "$dynamicAnchor"".
  *
  * Spec: JSON Schema core 2020-12, 8.2.3.2

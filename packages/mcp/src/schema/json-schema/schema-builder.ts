@@ -5,7 +5,7 @@ import { SchemaError } from "./schema-error.js";
 import { isSchema, isSchemaObject, type SchemaResource, type SchemaResources } from "./schema-resources.js";
 import { type Check, fail, type Validation } from "./validation.js";
 
-/** A compiled schema. `check` is set after its keywords are compiled, so that schemas can be recursive. */
+/** A compiled schema. `check` is set after the schema's keywords are compiled, so that schemas can be recursive. */
 export interface Node {
   check: Check;
 }
@@ -112,7 +112,7 @@ export function readNodes(builder: SchemaBuilder, keyword: string): readonly Nod
   return value.map((item, i) => child(builder, item, keyword, i));
 }
 
-/** Compiles the subschema at `keyword`, or at `key` within it. */
+/** Compiles the subschema at `keyword`, or at `key` within the value of `keyword`. */
 export function child(builder: SchemaBuilder, value: unknown, keyword: string, key?: string | number): Node {
   const parent = joinPointer(builder.path, keyword);
   const path = key === undefined ? parent : joinPointer(parent, key);

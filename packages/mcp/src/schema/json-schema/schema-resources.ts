@@ -22,7 +22,7 @@ export interface LocatedSchema {
   readonly path: string;
 }
 
-/** All schema resources that one compilation may refer to. They are never fetched. */
+/** All schema resources that one compilation may refer to. Resources are never fetched. */
 export interface SchemaResources {
   /** Resources in order of discovery. Grows while references lead into further documents. */
   readonly all: readonly SchemaResource[];

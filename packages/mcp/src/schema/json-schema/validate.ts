@@ -26,7 +26,9 @@ export interface SchemaLimits {
    * stack of every runtime.
    */
   readonly schemaDepth?: number;
-  /** Maximum number of issues reported for one value. Default: 10, enough to correct it and few enough to read. */
+  /**
+   * Maximum number of issues reported for one value. Default: 10, enough to correct the value and few enough to read.
+   */
   readonly issues?: number;
 }
 
@@ -105,7 +107,7 @@ function explain(compiled: CompiledSchema, budget: Budget, value: unknown): read
   try {
     compiled.check(value, run, undefined);
   } catch (error) {
-    // The value is known not to match. If the budget is used up here, the issues found so far are enough.
+    // The value is known not to match. If this pass exceeds a limit, the issues found so far are enough.
     if (!(error instanceof SchemaError || error instanceof RangeError)) throw error;
   }
   return issues.length > 0 ? issues : [{ path: "", keyword: "", message: "does not match the schema" }];

@@ -41,7 +41,7 @@ export interface Validation {
 export interface EvaluatedMembers {
   allProperties: boolean;
   properties: Set<string> | undefined;
-  /** Number of evaluated leading items. Infinity for all. */
+  /** Number of evaluated leading items. Infinity if all items are evaluated. */
   items: number;
   /** Indexes of other evaluated items. */
   someItems: Set<number> | undefined;
@@ -50,7 +50,8 @@ export interface EvaluatedMembers {
 /** Returns true if the value matches. Otherwise records the reason if `run.issues` is present. */
 export type Check<T = unknown> = (value: T, run: Validation, seen: EvaluatedMembers | undefined) => boolean;
 
-// Number of steps that `refuel` moves from the budget at once, so that a check only decrements a counter.
+// Number of steps that `refuel` moves from the budget at once. Between two calls of `refuel`, a check only decrements a
+// counter.
 const FUEL_PORTION = 4096;
 
 export function startValidation(budget: Budget, scope: readonly SchemaResource[] | undefined): Validation {
@@ -85,7 +86,9 @@ export function tooComplex(what: string): SchemaError {
   return new SchemaError("too_complex", `Schema too complex: validating this value ${what}; simplify the schema.`);
 }
 
-/** Records a failure if issues are collected. Always returns false, so that checks can return it. */
+/**
+ * Records a failure if issues are collected. Always returns false, so that a check can return the result of this call.
+ */
 export function fail(run: Validation, keyword: string, message: string): false {
   const { issues } = run;
   if (issues !== undefined && issues.length < run.budget.issues) issues.push({ path: "", keyword, message });

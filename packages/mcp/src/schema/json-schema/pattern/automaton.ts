@@ -1,6 +1,6 @@
 import { type CharSet, charSet, type Edge, type PatternTree, UnsupportedPattern } from "./pattern-tree.js";
 
-/** One state: consumes a character, splits, tests a position, or accepts. */
+/** One state of the automaton: consumes a character, splits, tests a position, or accepts. */
 type State =
   | { readonly kind: "char"; readonly set: CharSet; readonly next: number }
   | { readonly kind: "split"; a: number; readonly b: number }
@@ -12,14 +12,14 @@ interface Program {
   readonly states: readonly State[];
   readonly start: number;
   /**
-   * True for lookaheads. They are scanned from the end of the text, so that one pass finds their result at every
+   * True for lookaheads. A lookahead is scanned from the end of the text, so that one pass finds its result at every
    * position.
    */
   readonly backward: boolean;
 }
 
-// Maximum number of states. Matching costs up to states × characters. 2,000 states allow counted repetitions of several
-// hundred. Larger patterns are refused.
+// Maximum number of states. Larger patterns are refused, because matching costs up to states × characters. 2,000 states
+// allow counted repetitions of several hundred.
 const MAX_STATES = 2_000;
 const MAX_PARTS = 10_000;
 
@@ -29,7 +29,7 @@ type Spend<R> = (run: R, steps: number) => void;
 /**
  * Compiles a pattern to a nondeterministic automaton (Thompson's construction) that follows all states at once.
  *
- * The work is at most states × characters for any pattern. `spend` charges it.
+ * The work is at most states × characters for any pattern, and is charged with `spend`.
  */
 export function compileAutomaton<R>(
   tree: PatternTree,
@@ -42,7 +42,8 @@ export function compileAutomaton<R>(
     spend(run, text.length >> 1);
     const points = pointsOf(text, flags);
     const answers: Uint8Array[] = [];
-    // A lookaround inside another one precedes it in the list, so its results are ready.
+    // A lookaround inside another one precedes the outer one in the list, so its results are ready when they are
+    // needed.
     for (const look of looks) {
       const answer = new Uint8Array(points.length + 1);
       scan(look, points, answers, spend, run, answer);
@@ -126,7 +127,7 @@ function scan<R>(
   answer: Uint8Array | undefined,
 ): boolean {
   const visited = new Uint32Array(states.length);
-  // Each state is visited once per position and adds at most two others.
+  // Each state is visited once per position and adds at most two other states.
   let pending = new Uint16Array(states.length * 2 + 2);
   let next = new Uint16Array(states.length * 2 + 2);
   let pendingCount = 0;

@@ -3,11 +3,12 @@ import { areDisjoint, type CharSet, type PatternTree } from "./pattern-tree.js";
 /** The reason why a backtracking engine matches an unambiguous pattern in linear time. */
 export type LinearProof = "anchored" | "short";
 
-// Maximum number of places in a pattern. Comparing places is quadratic, so larger patterns are left to the automaton.
+// Maximum number of places in a pattern. Comparing places is quadratic, so larger patterns are matched by the
+// automaton.
 const MAX_PLACES = 300;
 /**
- * Maximum length of a match without an anchor, in characters. A search tries every start, so longer matches are left to
- * the automaton.
+ * Maximum length of a match without an anchor, in characters. A search tries every start, so patterns with longer
+ * matches are matched by the automaton.
  */
 const MAX_SEARCHED_LENGTH = 64;
 

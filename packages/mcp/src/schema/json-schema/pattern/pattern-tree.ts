@@ -10,7 +10,10 @@ export type PatternTree =
 /** A zero-width assertion: the start or end of the text, a word boundary (`word`) or its opposite (`inside`). */
 export type Edge = "start" | "end" | "word" | "inside";
 
-/** Thrown for a pattern that cannot be matched in linear time. The message completes the sentence "The pattern …". */
+/**
+ * Thrown for a pattern that this library cannot match in linear time. The message completes the sentence "The pattern
+ * …".
+ */
 export class UnsupportedPattern extends Error {}
 
 const MAX_NESTING = 100;
@@ -106,7 +109,7 @@ class PatternReader {
     if (text === "\\b") return { kind: "edge", at: "word" };
     if (text === "\\B") return { kind: "edge", at: "inside" };
     if (/^\\[1-9k]/.test(text)) throw new UnsupportedPattern("has a backreference");
-    // Without the flag u, `\u{…}`, `\p{…}` and `\0` before a digit have another meaning.
+    // Without the flag `u`, `\u{…}`, `\p{…}` and `\0` before a digit have other meanings than this parser assumes.
     if (this.#flags === "" && (/^\\(?:u\{|[pP]\{)/.test(text) || (text === "\\0" && /^\d/.test(this.#rest())))) {
       throw new UnsupportedPattern("mixes Unicode-mode syntax with syntax that is invalid in that mode");
     }
