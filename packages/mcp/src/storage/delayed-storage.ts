@@ -10,8 +10,8 @@ const microtasks: Delay = async (turns) => {
 /**
  * Wraps a storage so that every call settles late, as over a network. Each call stays atomic.
  *
- * For tests of code that uses a storage: code that was tested only with memory may rely on synchronous answers. Calls
- * on keys and streams have different delays, so that later calls overtake earlier ones. Messages stay in order.
+ * For tests of code that uses a storage: code that was tested only with a memory storage may rely on synchronous answers.
+ * Calls on keys and streams have different delays, so that later calls overtake earlier ones. Messages stay in order.
  *
  * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/testing.md | Testing}
  */

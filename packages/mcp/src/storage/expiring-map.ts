@@ -1,7 +1,7 @@
 import { StorageError } from "./storage.js";
 
 /**
- * Number of further entries that each `get` checks. Two, so that expired entries are removed faster than new ones are
+ * Number of other entries that each `get` checks. Two, so that expired entries are removed faster than new entries are
  * added.
  */
 const STEP = 2;
@@ -12,11 +12,11 @@ const STEP = 2;
 const FULL_SWEEP_EVERY_MS = 1_000;
 
 /**
- * A map whose entries expire without a timer: each `get` checks its own key and a few others.
+ * A map whose entries expire without a timer: each `get` checks its own key and `STEP` other entries.
  *
  * `isLive` returns true if an entry is still valid. It may remove expired parts of the entry. `onRemove` is called for
- * every removed entry. The time is an argument, so that an entry that is live at the start of an operation stays live
- * until its end.
+ * every removed entry. Methods take the time as an argument, so that an entry that is live at the start of an operation
+ * stays live until its end.
  */
 export class ExpiringMap<V> {
   readonly #entries = new Map<string, V>();
@@ -44,7 +44,7 @@ export class ExpiringMap<V> {
     return undefined;
   }
 
-  /** Adds an entry or replaces a live one. */
+  /** Adds an entry, or replaces the entry of this key. */
   put(key: string, value: V): void {
     const former = this.#entries.get(key);
     if (former !== undefined && former !== value) this.#onRemove(former, key);
@@ -102,7 +102,7 @@ export class ExpiringMap<V> {
 }
 
 /**
- * One size limit for several stores.
+ * One size limit that several stores share.
  *
  * Counts UTF-16 units, because `length` is free to read. Each unit takes one or two bytes of memory.
  */
@@ -119,7 +119,8 @@ export class ByteBudget {
   }
 
   /**
-   * Throws if `bytes` more would not fit even after `makeRoom`. Reserves nothing, so that a failed write has no effect.
+   * Throws if `bytes` more would not fit even after `makeRoom`. Reserves nothing, so that a write that fails later has
+   * no effect.
    */
   ensure(bytes: number, makeRoom: () => void): void {
     if (this.#used + bytes > this.#maximum) makeRoom();

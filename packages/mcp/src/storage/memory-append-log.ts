@@ -76,7 +76,7 @@ export class MemoryAppendLog implements AppendLog {
     if (stream === undefined) return afterId === 0 ? { evicted: false, entries: [] } : EVICTED;
     const firstKept = stream.lastId - liveCount(stream) + 1;
     const isKnown = afterId === 0 || (afterId >= stream.firstId && afterId <= stream.lastId);
-    // A read from the beginning needs every entry. A read after an id needs every later entry.
+    // A read from the beginning needs every entry of the stream. A read after an id needs every later entry.
     const nextId = afterId === 0 ? stream.firstId : afterId + 1;
     if (!isKnown || !Number.isSafeInteger(afterId) || nextId < firstKept) return EVICTED;
     const from = stream.head + nextId - firstKept;
@@ -118,8 +118,8 @@ export class MemoryAppendLog implements AppendLog {
     stream.head++;
     stream.bytes -= length;
     this.#budget.release(length);
-    // Compacting when more than half of the array is evicted keeps the amortized cost constant and memory within twice
-    // the limit.
+    // Compacts the array when more than half of it is evicted. This keeps the amortized cost constant, and the array at
+    // most twice as long as its live part.
     if (stream.head * 2 > stream.entries.length) {
       stream.entries = stream.entries.slice(stream.head);
       stream.head = 0;

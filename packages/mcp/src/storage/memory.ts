@@ -7,11 +7,13 @@ import { type PubSub, type Storage, StorageError } from "./storage.js";
 
 /** The limits of a memory storage. A write or subscription beyond a limit throws a `StorageError`. */
 export interface MemoryLimits {
-  /** Maximum number of keys. Default: 100,000, ten times the sessions of a busy process. */
+  /** Maximum number of keys. Default: 100,000, ten times the number of sessions in a busy process. */
   readonly maxKeys: number;
   /** Maximum number of streams. Default: 100,000, as for keys, because each session has about one stream. */
   readonly maxStreams: number;
-  /** Maximum number of subscriptions. Default: 100,000, as for keys, because each session has at most one. */
+  /**
+   * Maximum number of subscriptions. Default: 100,000, as for keys, because each session has at most one subscription.
+   */
   readonly maxSubscriptions: number;
   /**
    * Maximum size of keys, values and log entries together, in UTF-16 units. Default: 256 Mi, which fits Node's default
@@ -23,8 +25,8 @@ export interface MemoryLimits {
 /** Options of a memory storage. */
 export interface MemoryStorageOptions {
   /**
-   * A clock in milliseconds that never goes backwards. `monotonic` is used if it exists, so a `Platform` fits. Default
-   * in `memoryStorage`: the clock of the runtime.
+   * A clock in milliseconds that never goes backwards. The storage uses `monotonic` if it exists, so a `Platform` can
+   * be passed. Default in `memoryStorage`: the clock of the runtime.
    */
   readonly clock: { now(): number; monotonic?(): number };
   /** Limits on the content. Each has a default. */
@@ -136,7 +138,7 @@ export class MemoryPubSub implements PubSub {
     this.#queue.push({ topic, message, to: [...subscriptions] });
     if (this.#delivering) return;
     this.#delivering = true;
-    // A `deliver` that publishes appends to the array during this loop.
+    // If a `deliver` publishes, the message is appended to the array during this loop and delivered by it.
     for (const delivery of this.#queue) this.#deliver(delivery);
     this.#queue.length = 0;
     this.#delivering = false;

@@ -23,7 +23,7 @@ export interface Storage {
   readonly log: AppendLog;
   /** Messages between the processes that share the storage. */
   readonly pubsub: PubSub;
-  /** Ends subscriptions and closes connections. Calls after it may fail. */
+  /** Ends subscriptions and closes connections. Later calls may fail. */
   close?(): void | Promise<void>;
 }
 
@@ -201,8 +201,8 @@ export class StorageError extends Error {
 export type StorageFailureReason = "unavailable" | "timeout" | "read-only" | "corrupt" | "unsupported";
 
 /**
- * Thrown by a store that failed. The message says why and what to change. It may be unknown whether a write took
- * effect.
+ * Thrown by a store that failed. The message says why and what to change. If a write failed, it may be unknown whether
+ * the write took effect.
  *
  * @example
  * ```ts

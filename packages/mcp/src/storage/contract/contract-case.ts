@@ -3,8 +3,8 @@ import type { Storage } from "../storage.js";
 /** The clock of a storage under test. */
 export interface ContractClock {
   /**
-   * Lets `ms` milliseconds pass: really waits if the store uses a real clock, or moves the simulated clock of a memory
-   * storage.
+   * Lets `ms` milliseconds pass. With a real clock, waits for that long. With a simulated clock, such as that of a
+   * memory storage, moves the clock.
    */
   advance(ms: number): void | Promise<void>;
 }
