@@ -4,10 +4,7 @@ import { nextCursorOf, withoutNextCursor } from "../protocol/message.js";
 import type { RecordedExchange, RecordedOutcome } from "./recorded-exchanges.js";
 import type { RequestMatcher } from "./request-matcher.js";
 
-/**
- * Removes the cursor of a result if the next page was not recorded, because the session may have ended between two
- * pages.
- */
+/** Removes the cursor of a result if the next page was not recorded. The session may have ended between two pages. */
 export function withoutOpenCursor(exchange: RecordedExchange, matcher: RequestMatcher): RecordedExchange {
   const { method, params, outcome } = exchange;
   if (outcome === undefined || !("result" in outcome)) return exchange;
@@ -17,8 +14,8 @@ export function withoutOpenCursor(exchange: RecordedExchange, matcher: RequestMa
 }
 
 /**
- * Builds the result of a list request that was not recorded from the items that the client used, because a client may
- * call a tool without listing it. Returns undefined for other methods and for further pages.
+ * Builds the result of a list request that was not recorded. The list contains the items that the client used, because
+ * a client may call a tool without listing it. Returns undefined for other methods and for further pages.
  */
 export function recordedList(
   method: string,
@@ -55,7 +52,7 @@ export interface RecordedCall {
   readonly answers: readonly { readonly method: string; readonly result: Record<string, unknown> }[];
 }
 
-/** Returns the later requests with the same method. */
+/** Returns the later exchanges with the same method. */
 type LaterExchanges = () => readonly RecordedExchange[];
 
 /** Requests about the connection itself, and requests whose answer depends on when they are sent. */
@@ -63,16 +60,16 @@ const NOT_REPLAYED =
   /^(?:initialize|server\/discover|ping|logging\/setLevel|resources\/(?:un)?subscribe|subscriptions\/.*|tasks\/.*)$/;
 
 /**
- * Returns the requests of a recording to send to a server, each with its final answer. The rounds of a call, and the
- * pages of a list, are one request.
+ * Returns the requests of a recording to send to a server, each with its final answer. The rounds of a call count as
+ * one request, and so do the pages of a list.
  */
 export function callsOf(exchanges: readonly RecordedExchange[]): RecordedCall[] {
   return exchanges.flatMap((exchange, at): RecordedCall[] => {
     const { method, params, outcome } = exchange;
     const continues = "inputResponses" in params || "requestState" in params || "cursor" in params;
     if (NOT_REPLAYED.test(method) || continues || outcome === undefined) return [];
-    // Computed only if a request continues, because doing so for every request would take quadratic time in a long
-    // session.
+    // Computed only if a call has another round or a list has another page. Computing it for every request would take
+    // quadratic time in a long session.
     let sameMethod: readonly RecordedExchange[] | undefined;
     const later: LaterExchanges = () =>
       (sameMethod ??= exchanges.slice(at + 1).filter((other) => other.method === method));
@@ -94,7 +91,7 @@ function joinPages(member: OfferKind, first: RecordedExchange, later: LaterExcha
     if (Array.isArray(listed)) items.push(...listed);
     const cursor = nextCursorOf(outcome.result);
     if (cursor === undefined) return { result: { [member]: items } };
-    // The number of pages is limited, because cursors may form a cycle.
+    // Limits the number of pages, because cursors may form a cycle.
     page = count < later().length ? later().find(({ params }) => params["cursor"] === cursor) : undefined;
   }
   // The rest of the list was not recorded.

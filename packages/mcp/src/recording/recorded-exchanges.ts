@@ -17,16 +17,16 @@ export type RecordedOutcome =
   | { readonly result: Record<string, unknown> }
   | { readonly error: { readonly code: number; readonly message: string; readonly data?: unknown } };
 
-/** One request of the client, with every message that the server sent about it. */
+/** One request of the client, with every message from the server that belongs to it. */
 export interface RecordedExchange {
   readonly method: string;
   /** The parameters without `_meta`. */
   readonly params: Record<string, unknown>;
-  /** Messages of the server before the answer, in order. */
+  /** Messages from the server before the answer, in order. */
   readonly steps: RecordedStep[];
   /** The answer. Absent if the session ended or the client cancelled before it arrived. */
   outcome?: RecordedOutcome;
-  /** Messages of the server that belong to no request and arrived after the answer to this request. */
+  /** Messages from the server that belong to no request and arrived after the answer to this request. */
   readonly after: RecordedStep[];
 }
 
@@ -43,7 +43,10 @@ interface OpenExchange {
   readonly progressToken: unknown;
 }
 
-/** The method of streams that stay open for changes. Messages on such a stream are not grouped under its request. */
+/**
+ * The method of streams that stay open for changes. Messages on such a stream are not grouped under the stream's
+ * request.
+ */
 const LISTEN = "subscriptions/listen";
 
 class ExchangeSorter {
@@ -111,8 +114,8 @@ class ExchangeSorter {
   }
 
   /**
-   * Returns the open request that a message of the server belongs to. Progress belongs to the request with its token.
-   * Any other message belongs to the request on whose stream it arrived, or else to the latest open request.
+   * Returns the open request that a message from the server belongs to. Progress belongs to the request with its token.
+   * Any other message belongs to the request on whose stream it arrived, otherwise to the latest open request.
    */
   #openFor(
     method: string,

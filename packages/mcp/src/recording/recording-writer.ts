@@ -19,8 +19,8 @@ export interface RecordingOptions {
   /** Removes secrets from the target and from every message. Default: nothing is removed. */
   readonly redactor?: Redactor | undefined;
   /**
-   * Maximum size in bytes. Later messages are omitted, and a note at the end reports the limit. Default: 64 MiB, the
-   * maximum that `parseRecording` reads.
+   * Maximum size in bytes. Messages beyond it are omitted, and a note at the end reports the limit. Default: 64 MiB,
+   * the maximum that `parseRecording` reads.
    */
   readonly maxBytes?: number | undefined;
   /** Called once with the note if the recording ends before its session. */
@@ -29,7 +29,7 @@ export interface RecordingOptions {
 
 /**
  * Maximum number of messages to buffer before `established`. A handshake has only a few messages. Beyond the limit, the
- * header is written with what is known.
+ * header is written with the values that are known so far.
  */
 const MAX_BUFFERED_MESSAGES = 100;
 /** Bytes reserved for the note that explains why a recording ends. */
@@ -57,8 +57,8 @@ export class RecordingWriter {
   #ended = false;
 
   /**
-   * `write` receives each line with its line break. Errors of `write` propagate to the caller of `add`, `established`
-   * or `stop`.
+   * `write` receives each line with its line break. Errors thrown by `write` propagate to the caller of `add`,
+   * `established` or `stop`.
    */
   constructor(options: RecordingOptions, write: (line: string) => void) {
     this.#options = options;
@@ -78,7 +78,7 @@ export class RecordingWriter {
     else if (this.#buffered.push(redacted) > MAX_BUFFERED_MESSAGES) this.established();
   }
 
-  /** Writes the header and the buffered messages. Call it when the handshake has ended or will not happen. */
+  /** Writes the header and the buffered messages. Call this method when the handshake has ended or will not happen. */
   established(): void {
     const buffered = this.#buffered;
     if (buffered === undefined) return;

@@ -40,7 +40,7 @@ export interface RecordedMessage {
   readonly direction: "sent" | "received";
   /** The JSON-RPC message. */
   readonly message: Readonly<Record<string, unknown>>;
-  /** The id of the request on whose stream a message of the server arrived. Absent if unknown. */
+  /** The id of the request on whose stream a message from the server arrived. Absent if unknown. */
   readonly about?: string | number;
   /** The number of the connection within the session, from 1. Absent for the first connection. */
   readonly connection?: number;
@@ -56,7 +56,10 @@ export interface Recording {
   readonly notes: readonly string[];
 }
 
-/** Maximum size of a recording, in bytes, for writing and reading. */
+/**
+ * Maximum size of a recording, in bytes. A writer ends its recording at this size, and `parseRecording` rejects longer
+ * texts.
+ */
 export const MAX_RECORDING_BYTES = 64 * 1024 * 1024;
 
 /**
@@ -66,7 +69,7 @@ export const MAX_RECORDING_BYTES = 64 * 1024 * 1024;
  * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/cli-record.md | Recording and replaying}
  */
 export function parseRecording(text: string, name: string): Recording {
-  // A text has at least as many UTF-8 bytes as UTF-16 units, so a longer text is certainly too large.
+  // A text has at least as many UTF-8 bytes as UTF-16 units, so a text with more units is certainly too large.
   if (text.length > MAX_RECORDING_BYTES)
     throw recordingError(`${name} is longer than ${MAX_RECORDING_BYTES} bytes`, TOO_LONG_FIX);
   const lines = text.split("\n");
@@ -121,10 +124,7 @@ function isHeader(value: unknown): value is Pick<RecordingHeader, "format" | "ve
   return isObject(value) && value["format"] === RECORDING_FORMAT && typeof value["version"] === "number";
 }
 
-/**
- * True if the members of the header have the right types. They are checked, because a recording may come from an
- * untrusted source.
- */
+/** True if the members of the header have the right types. A recording may come from an untrusted source. */
 function isComplete(header: Partial<Record<keyof RecordingHeader, unknown>>): header is RecordingHeader {
   const { target, server, revision } = header;
   if (!isObject(target) || typeof target["kind"] !== "string" || typeof target["name"] !== "string") return false;
@@ -159,8 +159,8 @@ export function handshakeOf(messages: readonly RecordedMessage[]): Pick<Recordin
 }
 
 /**
- * Returns the capabilities that the recorded clients declared, merged, because servers offer some tools only to clients
- * with certain capabilities. Several clients may share one connection.
+ * Returns the capabilities that the recorded clients declared, merged, because several clients may share one
+ * connection. A replay needs them, because servers offer some tools only to clients with certain capabilities.
  */
 export function recordedCapabilities(messages: readonly RecordedMessage[]): Readonly<Record<string, unknown>> {
   const all: Record<string, unknown> = {};

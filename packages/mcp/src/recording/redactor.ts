@@ -1,7 +1,7 @@
 /** The text that replaces a secret in a recording. */
 export const REDACTED = "[redacted]";
 
-/** Secrets to remove from a recording in addition to the usual ones. */
+/** Secrets to remove from a recording, in addition to the secrets that are recognized by name or form. */
 export interface RedactorOptions {
   /**
    * Texts that are secrets wherever they occur, such as values of environment variables and headers. Default: none.
@@ -18,15 +18,15 @@ const SECRET_NAME =
 const NOT_SECRET = new Set(["progresstoken"]);
 
 /**
- * Variables with the current and previous folder of a shell. Other spellings, such as `pwd` and `DB_PWD`, are
+ * Variables with the current and previous folder of a shell. Other spellings, such as `pwd` and `DB_PWD`, usually hold
  * passwords.
  */
 const FOLDER_NAME = /^(?:OLD)?PWD$/;
 const ABSOLUTE_PATH = /^(?:\/|[A-Za-z]:[\\/])/;
 
 /**
- * True if a header, variable or member of this name holds a secret. Pass its value if it is known: `PWD` with an
- * absolute path is the folder of a shell, otherwise a password.
+ * True if a header, variable or member of this name holds a secret. Pass the value if it is known: `PWD` with an
+ * absolute path is the folder of a shell, and otherwise counts as a password.
  *
  * @example
  * ```ts
@@ -55,7 +55,7 @@ const SECRET_TEXTS: readonly RegExp[] = [
   /(?<=:\/\/)[^\s/@:"]{1,200}:[^\s/@"]{1,200}(?=@)/g,
 ];
 
-/** JSON members inside a text: `"token": "…"`. The quotes may be single, or escaped once more. */
+/** JSON members inside a text: `"token": "…"`. The quotes may also be single quotes, or escaped once more. */
 const MEMBER_IN_TEXT = /(\\?["'])([\w-]{2,60})\1(\s{0,4}:\s{0,4})\1(?:(?!\1)(?:\\\\|\\.|[^\\])){1,4096}\1/gs;
 /** Settings inside a text: `token=…`. */
 const SETTING_IN_TEXT = /\b([\w-]{2,60})=(["']?)([^"'\s,;&}]{4,4096})/g;
@@ -90,10 +90,10 @@ export class Redactor {
   readonly #values: readonly string[];
   readonly #patterns: readonly RegExp[];
 
-  /** Creates a redactor for the usual secrets and the given ones. */
+  /** Creates a redactor for the secrets in the options and for those that are recognized by name or form. */
   constructor({ values = [], patterns = [] }: RedactorOptions = {}) {
     const written = values.flatMap((value) => [value, encodeURIComponent(value), JSON.stringify(value).slice(1, -1)]);
-    // The longest first, because one value may contain another.
+    // The longest values first, because one value may contain another.
     this.#values = [...new Set(written)].filter((value) => value !== "").sort((a, b) => b.length - a.length);
     this.#patterns = patterns.map(({ source, flags }) => new RegExp(source, flags.includes("g") ? flags : `${flags}g`));
   }
@@ -131,7 +131,7 @@ export class Redactor {
   }
 }
 
-/** Redacts the values of secret members, including those in JSON nested inside another member's value. */
+/** Redacts the values of secret members, including members of JSON nested inside another member's value. */
 function withoutMembers(text: string): string {
   return text.replace(MEMBER_IN_TEXT, (all: string, quote: string, name: string, colon: string) => {
     const start = `${quote}${name}${quote}${colon}${quote}`;
@@ -140,7 +140,7 @@ function withoutMembers(text: string): string {
   });
 }
 
-/** True if redacting a text could have produced the recorded one. */
+/** True if redacting `text` could have produced `recorded`. */
 export function matchesRedacted(recorded: string, text: string): boolean {
   if (!recorded.includes(REDACTED)) return recorded === text;
   const [first = "", ...rest] = recorded.split(REDACTED);

@@ -142,8 +142,8 @@ async function sendCall(
 }
 
 /**
- * Converts a refusal of the client to send a request that the server does not support to the answer of such a server.
- * Throws any other error, because then an answer is missing.
+ * If the client refused to send a request because the server does not support it, returns the error that such a server
+ * would send. Throws any other error, because then the answer is missing.
  */
 function missingCapability(error: McpError): RecordedOutcome {
   if (error.kind !== "capability_missing") throw error;

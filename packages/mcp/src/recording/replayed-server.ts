@@ -63,8 +63,8 @@ class RecordedServer {
   }
 
   /**
-   * Creates a new connection in the revision of the recording. If a request was recorded several times, all connections
-   * together get its answers in order.
+   * Creates a new connection in the revision of the recording. If a request was recorded several times, its answers are
+   * used in order, across all connections.
    */
   makeTransport(): Transport {
     const [here, there] = channelPair();
@@ -79,8 +79,9 @@ class RecordedServer {
   }
 
   /**
-   * Returns the exchange that answers a request. If none was recorded, builds the answer to a list request or an
-   * accepted request, and otherwise an error that names the nearest recorded request.
+   * Returns the exchange that answers a request. If no such request was recorded, builds an answer for list requests
+   * and for requests in `ALWAYS_ACCEPTED`. For any other request, returns an error that names the nearest recorded
+   * request.
    */
   answer(method: string, params: Record<string, unknown>): RecordedExchange {
     const found = this.#matcher.next(method, params);
@@ -96,8 +97,8 @@ class RecordedServer {
   }
 
   /**
-   * Sends a notification of a change once. The last exchange is repeated for every equal request, so a client that
-   * lists again on each notification would never finish. `send` returns false if the notification reached no receiver.
+   * Sends a notification of a change only once. The last of several equal exchanges is repeated, so a client that lists
+   * again on each notification would never finish. `send` returns false if the notification reached no receiver.
    */
   sendOnce(step: RecordedStep, send: () => boolean): void {
     if (!this.#sent.has(step) && send()) this.#sent.add(step);
@@ -191,8 +192,8 @@ class ReplayedConnection {
   }
 
   /**
-   * Sends a change on the connection, or on each listen stream whose filter includes it. Returns false if no filter
-   * includes the change.
+   * Sends a change on the connection or, if the client uses listen streams, on each listen stream whose filter includes
+   * the change. Returns false if no filter includes the change.
    */
   #sendChange(change: string, method: string, params: Record<string, unknown>): boolean {
     if (!this.#usesListenStreams) {
@@ -209,7 +210,10 @@ class ReplayedConnection {
     return sent;
   }
 
-  /** Sends a question and waits for any answer. The recording determines how the server continues. */
+  /**
+   * Sends a question and waits for any answer. The content of the answer is ignored, because the recording determines
+   * how the server continues.
+   */
   async #ask(method: string, params: Record<string, unknown>): Promise<void> {
     const id = `replayed-${++this.#questionCount}`;
     const answered = new Promise<boolean>((resolve) => this.#pendingQuestions.set(id, resolve));

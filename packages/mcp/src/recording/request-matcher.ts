@@ -8,7 +8,7 @@ import { matchesRedacted, REDACTED } from "./redactor.js";
  */
 const BY_METHOD_ALONE = new Set(["initialize", "server/discover", "ping"]);
 
-/** Exchanges with equal requests. They are returned one after the other, and then the last one is repeated. */
+/** Exchanges with equal requests. They are returned one after the other, and then the last exchange is repeated. */
 interface EqualRequests {
   readonly request: unknown;
   readonly exchanges: RecordedExchange[];
@@ -24,7 +24,8 @@ export class RequestMatcher {
   constructor(exchanges: readonly RecordedExchange[]) {
     this.#exchanges = exchanges;
     for (const exchange of exchanges) {
-      // Skips requests that were never answered, and handshakes that failed and were sent again.
+      // Skips requests that were never answered, and failed requests of `BY_METHOD_ALONE`, such as handshakes that were
+      // sent again.
       if (exchange.outcome === undefined || ("error" in exchange.outcome && BY_METHOD_ALONE.has(exchange.method)))
         continue;
       const request = comparable(exchange.method, exchange.params);
@@ -35,7 +36,7 @@ export class RequestMatcher {
     }
   }
 
-  /** Returns the next exchange for this request. Undefined if none was recorded. */
+  /** Returns the next exchange for this request. Undefined if the request was not recorded. */
   next(method: string, params: Readonly<Record<string, unknown>>): RecordedExchange | undefined {
     const request = comparable(method, params);
     const found = this.#byKey.get(keyOf(method, request)) ?? this.#findRedacted(method, request);
@@ -51,8 +52,8 @@ export class RequestMatcher {
   }
 
   /**
-   * Returns the recorded request of this method with the most values in common, in one line. Undefined if there is
-   * none.
+   * Returns the recorded request of this method with the most values in common, in one line. Undefined if no request of
+   * this method was recorded.
    */
   nearest(method: string, params: Readonly<Record<string, unknown>>): string | undefined {
     const wanted = leavesOf(comparable(method, params));
@@ -95,7 +96,7 @@ function comparable(method: string, params: Readonly<Record<string, unknown>>): 
   return sorted({
     ...rest,
     ...(isObject(args) && Object.keys(args).length > 0 ? { arguments: args } : {}),
-    // People answer questions differently, so only the ids of the answered questions identify the round.
+    // People answer questions differently, so only the ids of the answered questions identify a round.
     ...(isObject(inputResponses) ? { inputResponses: Object.keys(inputResponses) } : {}),
   });
 }

@@ -62,7 +62,7 @@ function membersOf(value: unknown, other: unknown): Map<string, unknown> | undef
   if (isObject(value) && isObject(other)) return new Map(Object.entries(value));
   if (!Array.isArray(value) || !Array.isArray(other)) return undefined;
   const [names, others] = [namesOf(value), namesOf(other)];
-  // Items are compared by name if possible, so that a tool added in the middle of a list is a single difference.
+  // Compares items by name if possible, so that a tool added in the middle of a list is a single difference.
   const keys = names !== undefined && others !== undefined ? names : value.map((_item, at) => String(at));
   return new Map(value.map((item: unknown, at) => [keys[at] ?? String(at), item]));
 }
