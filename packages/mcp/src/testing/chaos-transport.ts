@@ -40,7 +40,7 @@ export interface ChaosOptions {
    * Drops all messages without an error after this many requests, as if the peer's machine were gone. Default: never.
    */
   halfOpenAfter?: number | undefined;
-  /** The clock for the delays, for example a fake one. Default: the runtime's own. */
+  /** The clock for the delays, for example a fake clock. Default: the runtime's own clock. */
   platform?: Pick<Platform, "timer"> | undefined;
 }
 
@@ -52,14 +52,14 @@ export interface ChaosTransport extends Transport {
   halfOpen(): void;
 }
 
-/** Maximum time that an answer waits for another message to overtake it. */
+/** Maximum time that an answer waits for another message to overtake it. After that, the answer is delivered. */
 const MAX_REORDER_WAIT_MS = 10;
 
 /**
  * Creates a faulty connection for tests, to a `Server` in this process or over any transport.
  *
  * A lost request or answer has the same effect as on a real network: the request rejects with kind `connection_closed`,
- * and it is unknown whether the server executed it. To let a client reconnect after a cut, pass
+ * and it is unknown whether the server executed the request. To let a client reconnect after a cut, pass
  * `{ makeTransport: () => chaosTransport(server, …) }` to `connect`.
  *
  * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/small-programs.md | Small programs}
@@ -83,8 +83,8 @@ class FaultyTransport implements ChaosTransport {
   readonly #random: () => number;
   readonly #pending = new Map<Id, (reason: Error) => void>();
   /**
-   * The delivery of the last incoming message. Each message waits for the one before it, so that no message about a
-   * request arrives after its answer.
+   * The delivery of the last incoming message. Each message waits for the previous one, so that no message about a
+   * request arrives after the request's answer.
    */
   #inbound: Promise<void> = Promise.resolve();
   #receiver: Receiver | undefined;

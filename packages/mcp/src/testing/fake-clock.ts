@@ -6,11 +6,11 @@ export interface FakeClock {
   readonly platform: Pick<Platform, "now" | "monotonic" | "timer">;
   /** The number of pending timers. */
   readonly pending: number;
-  /** Returns the current time in milliseconds. It begins at the `start` of `fakeClock`. */
+  /** Returns the current time in milliseconds, which begins at the `start` of `fakeClock`. */
   now(): number;
   /** Lets `ms` milliseconds pass. Each timer runs at its time, and its promise jobs settle before the next timer. */
   advance(ms: number): Promise<void>;
-  /** Advances to the next timer and runs it. Returns false if there is none. */
+  /** Advances to the next timer and runs it. Returns false if there is no timer. */
   next(): Promise<boolean>;
 }
 
@@ -30,7 +30,7 @@ const MAX_TURNS = 100;
 export function fakeClock(start = 0): FakeClock {
   let now = start;
   const timers = new Set<PendingTimer>();
-  // Runs the earliest timer that is due by `until`. Returns false if there is none.
+  // Runs the earliest timer that is due by `until`. Returns false if no timer is due.
   const runFirst = async (until: number): Promise<boolean> => {
     let first: PendingTimer | undefined;
     // Of timers due at the same time, the one that was set first runs first, because a Set is ordered by insertion.

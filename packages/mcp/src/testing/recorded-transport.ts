@@ -6,7 +6,7 @@ import { serveChannel } from "../transport/channel/server.js";
 import { endpointOf, type Servable } from "../transport/serve-handle.js";
 import type { Transport } from "../transport/transport.js";
 
-/** A message that a client sent: a request, a notification, or the answer to a request of the server. */
+/** A message that a client sent: a request, a notification, or the answer to a request from the server. */
 export interface SentMessage {
   /** The JSON-RPC version, `2.0`. */
   jsonrpc: string;
@@ -25,11 +25,11 @@ export interface SentMessage {
 /** Options of a recorded transport. */
 export interface RecordedTransportOptions {
   /**
-   * The server that answers the client. Injected messages arrive in addition to its messages. Default: requests get no
-   * answer.
+   * The server that answers the client. The client receives injected messages in addition to the server's messages.
+   * Default: requests get no answer.
    */
   server?: Servable | undefined;
-  /** Called with each message of the client as it arrives. It may call `inject`. */
+  /** Called with each message from the client as it arrives. The function may call `inject`. */
   onSent?: ((message: SentMessage, transport: RecordedTransport) => void) | undefined;
   /** The server's name in error messages. Default: `a recorded server`. */
   name?: string | undefined;
@@ -55,7 +55,7 @@ export interface RecordedTransport extends Transport {
  * Creates a connection for tests of clients, without a network and, unless `server` is set, without a server.
  *
  * Pass it to `connect`, check `sent`, and `inject` any message that a server might send, valid or not. A recorded
- * transport can be used for one connection. To test reconnecting, pass
+ * transport can be used for only one connection. To test reconnecting, pass
  * `{ makeTransport: () => recordedTransport(…) }` to `connect`.
  *
  * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/testing.md | Testing}

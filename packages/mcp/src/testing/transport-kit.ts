@@ -6,7 +6,7 @@ import { McpError } from "../protocol/error.js";
 export interface ChannelPair {
   /** One end. */
   readonly a: Channel;
-  /** The other end, which receives the messages of `a`. */
+  /** The other end, which receives the messages that `a` sends. */
   readonly b: Channel;
   /** Sends bytes that are not a message to `b`, between two messages. If absent, the case for garbage is skipped. */
   garbage?(): void | Promise<void>;
@@ -16,8 +16,8 @@ export interface ChannelPair {
    */
   break?(): void | Promise<void>;
   /**
-   * Makes the far end of `a` stop reading permanently. Use small queue limits. If absent, the case for queue limits is
-   * skipped.
+   * Makes the far end of `a` stop reading permanently. Create such a pair with small queue limits. If absent, the case
+   * for queue limits is skipped.
    */
   stall?(): void | Promise<void>;
   /** Frees the pair's resources. Called after every case. */
@@ -221,7 +221,7 @@ async function bounded(pair: ChannelPair): Promise<void> {
     } catch (error) {
       refusal = error;
     }
-    // Sockets buffer several megabytes before the channel queues anything.
+    // Waits a turn after each message, because sockets buffer several megabytes before the channel queues anything.
     await turns(1);
   }
   assertThat(refusal !== undefined, "300 MiB were queued for a peer that does not read");
