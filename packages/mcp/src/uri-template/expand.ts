@@ -76,7 +76,7 @@ function expandVariable(variable: TemplateVariable, value: TemplateValue, style:
   const { name, explode, prefix } = variable;
   if (!isComposite(value)) {
     const text = String(value);
-    // `Array.from` counts characters, not UTF-16 units: a prefix must not split a surrogate pair.
+    // `Array.from` counts characters, not UTF-16 units, because a prefix must not split a surrogate pair.
     return [
       labelled(name, encode(prefix === undefined ? text : Array.from(text).slice(0, prefix).join(""), style), style),
     ];
@@ -110,7 +110,10 @@ function encode(text: string, style: Style): string {
   return style.reserved ? encodeReserved(text) : encodeUnreserved(text);
 }
 
-/** Encodes all characters except unreserved ones. `encodeURIComponent` does not encode five reserved characters. */
+/**
+ * Encodes all characters except unreserved ones, including the five reserved characters that `encodeURIComponent` does
+ * not encode.
+ */
 function encodeUnreserved(text: string): string {
   return encodeURIComponent(wellFormed(text)).replace(
     /[!'()*]/g,
@@ -125,7 +128,7 @@ function encodeReserved(text: string): string {
   );
 }
 
-/** Replaces a lone surrogate by U+FFFD, as `TextEncoder` does, because it has no UTF-8 encoding. */
+/** Replaces a lone surrogate with U+FFFD, as `TextEncoder` does, because a lone surrogate has no UTF-8 encoding. */
 function wellFormed(text: string): string {
   return text.replace(/[\ud800-\udfff]/gu, "\ufffd");
 }

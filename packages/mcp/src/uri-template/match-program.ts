@@ -21,17 +21,17 @@ export interface MatchProgram {
   readonly elements: readonly MatchElement[];
   /** Values without a lead and without a maximum length. */
   readonly plain: number;
-  /** Optional elements: those with a lead. */
+  /** Optional elements, that is, elements with a lead. */
   readonly optional: number;
-  /** By code: elements that may continue over this character. */
+  /** By code: elements that may continue over a character with this code. */
   readonly accepts: Int32Array;
-  /** By code: elements that have this character as their lead, except limited values. */
+  /** By code: elements whose lead has this code, except limited values. */
   readonly leads: Int32Array;
   /** Elements that match any number of characters and end wherever the rest matches. */
   readonly runs: number;
-  /** By code: literals that consist of this character. */
+  /** By code: literals that consist only of the character with this code. */
   readonly single: Int32Array;
-  /** By code: longer literals that begin with this character. */
+  /** By code: longer literals that begin with a character of this code. */
   readonly literals: readonly (readonly LiteralAt[] | undefined)[];
   /** Values with a maximum length. They are counted one by one, and have no bits in `plain`, `leads` and `runs`. */
   readonly limited: readonly LimitedAt[];
@@ -88,7 +88,7 @@ export function matchProgram(elements: readonly MatchElement[]): MatchProgram {
 }
 
 /**
- * True if the element is a literal of one ASCII character. Other characters share one code, so their text must be
+ * True if the element is a literal of one ASCII character. Non-ASCII characters share one code, so their text must be
  * compared.
  */
 function isSingle(element: MatchElement): boolean {
@@ -105,18 +105,20 @@ export interface LiteralElement {
   readonly text: string;
 }
 
-/** One variable: a run of accepted characters, preceded by the `lead` character if there is one. */
+/** One variable: a run of accepted characters, after the `lead` character if the element has one. */
 export interface ValueElement {
   readonly kind: "value";
   readonly variable: TemplateVariable;
-  /** Character code of the lead, or -1. An element with a lead is optional and its value may be empty. */
+  /**
+   * Character code of the lead, or -1 if there is none. An element with a lead is optional, and its value may be empty.
+   */
   readonly lead: number;
   /** The text between the items of an exploded list. */
   readonly separator: string;
   readonly accepts: CharacterSet;
   /** The characters that are not accepted. */
   readonly stops: string;
-  /** Maximum length of the value in characters. */
+  /** Maximum length of the value in characters. Infinity if the value is not limited. */
   readonly maxLength: number;
 }
 
@@ -142,11 +144,12 @@ export function matchElements(parts: readonly TemplatePart[]): MatchElement[] {
     const before = parts.slice(0, index);
     const after = parts.slice(index + 1);
     const inQuery = before.some((other) => begins("?", other));
-    // The characters that end a value here unless they are encoded. Other reserved characters are accepted unencoded,
+    // The characters that end a value here unless they are encoded. Values accept other reserved characters unencoded,
     // because handwritten URIs contain them.
     const ends = inQuery ? "&#" : "/?#";
     if (part.operator !== "+") return expressionElements(part, ends);
-    // The first "?" of a URI begins its query and the first "#" its fragment (RFC 3986, 3), so a path ends there.
+    // The first "?" of a URI begins its query and the first "#" its fragment (RFC 3986, 3). The value of `{+path}`
+    // therefore ends there if the template continues with a query or fragment.
     const hasQuery = !inQuery && after.some((other) => begins("?", other));
     return expressionElements(part, hasQuery ? "?#" : after.some((other) => begins("#", other)) ? "#" : "");
   });

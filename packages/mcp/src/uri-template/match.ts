@@ -49,7 +49,8 @@ export function compileMatcher(
   const all = matchElements(parts);
   const named = namedVariables(parts);
   const maxUriLength = options.maxUriLength ?? DEFAULT_MAX_URI_LENGTH;
-  // Most URIs that do not match differ in the prefix or suffix, so a server with many templates rejects them cheaply.
+  // Most URIs that do not match a template differ in its prefix or suffix. Comparing these first lets a server with
+  // many templates reject such URIs cheaply.
   const prefix = literalText(all[0]);
   const suffix = all.length > 1 ? literalText(all.at(-1)) : "";
   const program = matchProgram(all.slice(prefix === "" ? 0 : 1, suffix === "" ? all.length : -1));
@@ -73,8 +74,8 @@ function literalText(element: MatchElement | undefined): string {
 }
 
 /**
- * True if a text ends inside a percent-encoded triplet, because the suffix that was cut off is a part of it, like "F"
- * of "%2F".
+ * True if a text ends inside a percent-encoded triplet. In that case the suffix was cut off in the middle of a triplet,
+ * such as "F" of "%2F".
  */
 function cutsTriplet(text: string): boolean {
   return text.endsWith("%") || text.charAt(text.length - 2) === "%";
@@ -84,8 +85,8 @@ function cutsTriplet(text: string): boolean {
 export type MatchedVariables = Record<string, string | string[]>;
 
 /**
- * The named variables of a template, keyed by separator and decoded name. They are stored for the whole template,
- * because the text of one named expression may contain parameters of another.
+ * The named variables of a template, keyed by separator and decoded name. The map covers the whole template, because
+ * the text of one named expression may contain parameters of another.
  */
 export type NamedVariables = ReadonlyMap<string, TemplateVariable>;
 
@@ -105,7 +106,7 @@ function namedVariables(parts: readonly TemplatePart[]): NamedVariables {
  * Extracts the variables from a text that matches.
  *
  * Moves forward only to positions from which the rest is known to match, so it never backtracks. Returns `undefined` if
- * two values of one variable differ or a named value is too long.
+ * a variable occurs twice with different values, or if a named value is too long.
  */
 function readVariables(
   program: MatchProgram,

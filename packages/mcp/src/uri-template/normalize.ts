@@ -20,7 +20,7 @@ export function normalizeUri(uri: string): string | undefined {
   if (CONTROL.test(uri)) return undefined;
   if (!uri.includes("%") || !OTHER_TRIPLET.test(uri)) return uri;
   try {
-    // Two native passes: a callback per triplet would take several milliseconds for 64 KB of them.
+    // Uses two native passes, because a callback per triplet would take several milliseconds for 64 KB of triplets.
     return decodeURIComponent(uri.replace(MEANINGFUL_TRIPLET, "%25$1"));
   } catch {
     return undefined;

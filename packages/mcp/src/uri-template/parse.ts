@@ -33,7 +33,7 @@ export interface Expression {
 export type TemplatePart = Literal | Expression;
 
 /**
- * The error for a template that is invalid by RFC 6570. Its message contains the position and the fix.
+ * The error for a template that is invalid by RFC 6570 or too large. Its message contains the position and the fix.
  *
  * @example
  * ```ts
@@ -169,8 +169,8 @@ function isOperator(text: string): text is Operator {
  * The variables of a template, read from its string type.
  *
  * `"repo://{owner}/{name}{?page,tags*}"` gives `{ owner: string; name: string; page?: string; tags?: string[] }`. Plain
- * and `+` variables are required, because every match has them; all others are optional. A template whose literal type
- * is unknown gives a plain record.
+ * and `+` variables are required, because every match has them. All others are optional. If the literal type of the
+ * template is unknown, the result is a plain record.
  */
 export type TemplateVariables<T extends string> = string extends T
   ? Record<string, string | string[] | undefined>
@@ -209,7 +209,7 @@ type OptionalVariables<Bodies> = {
 };
 
 /**
- * True if a decoded variable could escape the folder that a handler joins it to.
+ * True if a decoded variable could escape the folder to which a handler appends it.
  *
  * That is the case for a `..` segment (also with the trailing dots or spaces that Windows drops), a backslash or a NUL.
  * Each may be plain or percent-encoded any number of times, because a handler may decode the value again. Dots inside a
@@ -224,7 +224,7 @@ export function hasTraversal(value: string): boolean {
 const DANGEROUS: Readonly<Record<string, string>> = { "2e": ".", "2f": "/", "5c": "\\", "00": "\u0000" };
 
 function decodeDangerous(value: string): string {
-  // "%25252e" is "%2e" after two more decodings. One replacement removes every layer of encoding.
+  // "%25252e" becomes "%2e" after two decodings, so the first replacement removes every layer of encoding.
   return value
     .replace(/%(?:25)+/g, "%")
     .replace(/%(2e|2f|5c|00)/gi, (_, hex: string) => DANGEROUS[hex.toLowerCase()] ?? "");

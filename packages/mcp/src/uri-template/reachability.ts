@@ -25,7 +25,7 @@ interface Pass extends Reachability {
   readonly text: string;
   /**
    * By position: 1 inside a triplet or a surrogate pair, where no element may begin or end. Absent if the text has
-   * none.
+   * neither.
    */
   readonly inside: Uint8Array | undefined;
   /** By limited value: the nearest end of a value that continues at the next position, or -1. */
@@ -57,7 +57,9 @@ function walk(pass: Pass, program: MatchProgram): void {
   const { open, present, codes, inside } = pass;
   const { plain, optional, accepts, leads, runs, single, literals, limited } = program;
   const { length } = codes;
-  /** `running` has the elements that can continue at the next position, and `further` those that are open there. */
+  /**
+   * `running` has the elements that can continue at the next position, and `further` the elements that are open there.
+   */
   let running = 0;
   let further = 0;
   let codeAfter = END;
@@ -102,7 +104,8 @@ function walk(pass: Pass, program: MatchProgram): void {
 }
 
 /**
- * Copies a step that changes nothing to all equal characters before it, because hostile texts are mostly one long run.
+ * If a step changed nothing, copies its result to all equal characters before it, because hostile texts are mostly one
+ * long run.
  */
 function repeat({ open, present, codes }: Pass, at: number, code: number): number {
   let first = at;
@@ -149,7 +152,7 @@ function continueLimited({ open, nearest }: Pass, { limited }: MatchProgram, at:
   }
 }
 
-/** Up to this length, the loop below is about as fast as the native call. */
+/** Maximum length of a text for which the loop below is about as fast as the native call. */
 const SHORT = 64;
 const encoder = new TextEncoder();
 
