@@ -7,7 +7,7 @@ export type SealFault = "malformed" | "foreign" | "forged";
 
 /**
  * Seals and signs texts that clients store and return, such as cursors, event ids and the state of questions. Each
- * purpose has its own key. The first secret seals and signs, and all secrets open and verify, so that a secret can be
+ * purpose has its own key. The first secret seals and signs. All secrets open and verify, so that a secret can be
  * replaced.
  */
 export class Secrets {
@@ -31,7 +31,7 @@ export class Secrets {
     return `${head}.${toBase64Url(sealed)}`;
   }
 
-  /** Opens a sealed text. Returns the plain text, or the reason of the refusal. */
+  /** Opens a sealed text. Returns the plain text, or the reason for the refusal. */
   async open(purpose: string, sealed: string): Promise<{ text: string } | { fault: SealFault }> {
     const [version, kid, body, ...rest] = sealed.split(".");
     if (version !== "1" || kid === undefined || body === undefined || rest.length > 0) return { fault: "malformed" };
@@ -44,8 +44,8 @@ export class Secrets {
   }
 
   /**
-   * Returns the text with a signature, as base64url. Anyone can read the text, but changes are detected. Synchronous on
-   * every platform, unlike `seal`.
+   * Returns the text with a signature, both as base64url. Anyone can read the text, but changes are detected.
+   * Synchronous on every platform, unlike `seal`.
    */
   sign(purpose: string, text: string): string {
     const payload = encode(text);
@@ -93,7 +93,7 @@ export class Secrets {
 
 /**
  * Minimum length of a secret, in characters. A shorter secret could be guessed from one sealed text, and then used to
- * forge others.
+ * forge other texts.
  */
 const MIN_SECRET_LENGTH = 32;
 
