@@ -19,7 +19,7 @@ const TOKEN = "parley-inspector-token";
 
 /**
  * Returns the token that authorizes every request. Moves the token from the address to the session storage of the tab,
- * so that a reload still has it. A cookie would be shared with the other ports of this machine.
+ * so that the token survives a reload. A cookie would be shared with the other ports of this machine.
  */
 export function pageToken(): string {
   const given = new URLSearchParams(location.search).get("token");
@@ -30,7 +30,7 @@ export function pageToken(): string {
   return sessionStorage.getItem(TOKEN) ?? "";
 }
 
-/** Actions that wait for a server, possibly forever. All others finish at once. */
+/** Actions that wait for a server, possibly forever. All other actions finish soon. */
 const SLOW_ACTIONS: ReadonlySet<ActionName> = new Set([
   "list",
   "offer",

@@ -2,7 +2,7 @@
 const STORED = "parley-inspector-choices";
 /** Maximum number of stored choices. Beyond it, the oldest choice is evicted. */
 const MAX_CHOICES = 100;
-/** Longer names are not stored. */
+/** Maximum length of a stored name, in characters. Longer names are not stored. */
 const MAX_NAME_LENGTH = 1_000;
 
 let choices: Map<string, string> | undefined;

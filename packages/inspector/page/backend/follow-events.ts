@@ -38,7 +38,8 @@ function applyEvent(line: string): void {
   if (event.type === "entries") addEntries(event.entries);
   else {
     const { first, next } = event.state.timeline;
-    // Another process has started or the timeline was cleared, so the cached entries are stale.
+    // A cached entry beyond the timeline means that another inspector has started, so all cached entries are stale.
+    // Otherwise, only entries that the inspector has evicted or cleared are dropped.
     if (entries.value.some(({ seq }) => seq >= next)) entries.value = [];
     else if ((entries.value[0]?.seq ?? first) < first) entries.value = entries.value.filter(({ seq }) => seq >= first);
     inspectorState.value = event.state;

@@ -4,7 +4,8 @@
  */
 const MAX_CONCURRENT = 4;
 /**
- * Maximum number of concurrent requests per server, so that one silent server does not block requests to the others.
+ * Maximum number of concurrent slow requests per server, so that one silent server does not block requests to other
+ * servers.
  */
 const MAX_PER_SERVER = 2;
 

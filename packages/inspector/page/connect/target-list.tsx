@@ -4,7 +4,7 @@ import { chosenConnection, inspectorState } from "../backend/page-state.js";
 import { ProblemNote } from "../parts/problem-note.js";
 import { useAction } from "../parts/use-action.js";
 
-/** The targets named on the command line. Commands to run can only be named there, not in the page. */
+/** The targets named on the command line. Commands to run can be named only on the command line, not in the page. */
 export function TargetList() {
   const targets = inspectorState.value?.targets ?? [];
   if (targets.length === 0) return null;

@@ -9,7 +9,7 @@ import { isJsonObject, memberOf, withMember, withRenamed } from "./model/json-me
 /** Number of members displayed at first, and added by each "Show more". */
 const MEMBERS_SHOWN = 50;
 
-/** The members of an object: first those named in the schema, then the others. */
+/** The members of an object: first those named in the schema, then the other members. */
 export function ObjectControl(control: ControlProps<"object">) {
   const { field, props } = control;
   const { Field } = useForm();

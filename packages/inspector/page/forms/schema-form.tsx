@@ -20,8 +20,8 @@ interface SchemaFormProps {
   /** Prefix of the ids of all controls. Must be unique in the page. */
   readonly idPrefix: string;
   /**
-   * Called when the text in the open JSON tab becomes invalid (true) or valid again (false). Invalid text is not part
-   * of the value.
+   * Called with true when the open JSON tab has invalid text, and with false when the text is valid again or the form
+   * tab is open. Invalid text is not part of the value.
    */
   readonly onBroken?: ((broken: boolean) => void) | undefined;
   /** Suggests values for the top-level members. */
@@ -41,7 +41,8 @@ const NO_ISSUES: readonly FieldIssue[] = [];
 export function SchemaForm(props: SchemaFormProps) {
   const { schema, value, onChange, issues = NO_ISSUES, checks = false, idPrefix, onBroken, complete } = props;
   const [side, setSide] = useState<Side>("form");
-  // The text typed in the JSON tab, with the value that it represents or, if it is invalid, the value at that time.
+  // The text typed in the JSON tab, with the value that the text represents or, if the text is invalid, the value at
+  // that time.
   const [draft, setDraft] = useState<{ readonly text: string; readonly value: unknown }>();
   const found = useMemo(() => (checks ? valueIssues(schema, value) : NO_ISSUES), [checks, schema, value]);
   const byPath = useMemo(() => issuesByPath([...issues, ...found]), [issues, found]);

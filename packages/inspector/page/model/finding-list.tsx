@@ -34,7 +34,7 @@ export function FindingList({ title, findings }: FindingListProps) {
   );
 }
 
-/** Maximum number of findings noted beside lines. The list of findings also has the others. */
+/** Maximum number of findings noted beside lines. Further findings appear only in the list of findings. */
 const MAX_NOTES = 100;
 
 /** Maps the lines of a tool's JSON text, counted from 0, to the lint findings about them. */

@@ -4,7 +4,7 @@ export interface MarkedLine {
   readonly differs: boolean;
 }
 
-/** Maximum number of compared lines per side, because the time grows quadratically. */
+/** Maximum number of compared lines per side. Longer texts are not compared, because the time grows quadratically. */
 const MAX_COMPARED_LINES = 1_500;
 
 /** Marks each line of two JSON texts that the other text lacks. Leaves texts over the limit unmarked. */

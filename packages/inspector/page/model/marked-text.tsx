@@ -13,7 +13,7 @@ interface MarkedTextProps {
 /** Maximum number of displayed lines. The copy button copies all lines. */
 const MAX_LINES = 3_000;
 
-/** A JSON text with the lines marked that its counterpart lacks. */
+/** A JSON text. Marks the lines that the other text of the comparison lacks. */
 export function MarkedText({ label, lines, sign, notes }: MarkedTextProps) {
   const kind = sign === "+" ? "model-added" : "model-gone";
   return (

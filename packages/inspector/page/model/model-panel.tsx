@@ -25,8 +25,8 @@ export function ModelPanel({ connection }: { readonly connection: ConnectionInfo
       <Tabs label={LABEL} tabs={TABS} chosen={provider} onChoose={setProvider} />
       <TabPanel label={LABEL} chosen={provider}>
         {/*
-         * The key resets the state: a result for another provider, or from before a list change, must not be mistaken
-         * for this one.
+         * The key resets the state, so that a result for another provider, or from before a list change, is never shown
+         * as the current one.
          */}
         <ProviderTools key={`${provider} ${opened} ${lists.tools}`} connection={id} provider={provider} />
       </TabPanel>

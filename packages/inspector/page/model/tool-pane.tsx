@@ -16,8 +16,8 @@ interface ToolPaneProps {
 }
 
 /**
- * One tool: its definition beside the version that the model gets, the loss between them, and the lint findings. The
- * `key` must be the name of the tool, so that another tool starts with empty state.
+ * One tool: its definition beside the version that the model gets, the parts that the provider drops, and the lint
+ * findings. The `key` must be the name of the tool, so that another tool starts with empty state.
  */
 export function ToolPane({ connection, provider, tool }: ToolPaneProps) {
   const { definition, problem } = useDefinition(connection, tool.name);

@@ -18,7 +18,8 @@ export function Dialog({ title, onClose, children }: DialogProps) {
     return () => dialog?.close();
   }, []);
   const onCancel = (event: Event) => {
-    // The state of the caller decides whether the dialog is open. Without this the browser would close it on its own.
+    // The state of the caller decides whether the dialog is open. Without `preventDefault`, the browser would close the
+    // dialog itself.
     event.preventDefault();
     onClose();
   };

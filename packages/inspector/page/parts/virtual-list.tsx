@@ -65,7 +65,7 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
   const onScroll = (event: Event & { readonly currentTarget: HTMLDivElement }) => {
     setSeen(viewportOf(event.currentTarget));
     const { scrollTop, clientHeight, scrollHeight } = event.currentTarget;
-    // The tolerance must be small. In a list hardly higher than its box, the beginning is almost at the end.
+    // A larger tolerance would treat the start of a list that hardly scrolls as its end.
     props.onEnd?.(scrollTop + clientHeight >= scrollHeight - NEAR_PIXELS);
   };
   const { from, to } = visibleRows(items.length, row, seen);
@@ -121,7 +121,8 @@ function Row<T>({ props, item, at, id, row, chosen, active, count }: RowProps<T>
 
 function selectAndShow<T>({ onSelect, panes }: VirtualListProps<T>, item: T): void {
   onSelect(item);
-  // Waits for the details to render. In a wide window they are beside the list and already visible.
+  // Waits for the details to render. Scrolls only if the details are below the list. In a wide window they are beside
+  // it.
   requestAnimationFrame(() => {
     const [list, detail] = [panes?.current?.firstElementChild, panes?.current?.lastElementChild];
     if (list === null || list === undefined || detail === null || detail === undefined) return;
@@ -168,8 +169,8 @@ function useScrollToSelected(box: BoxRef, selected: unknown, chosen: number, row
 }
 
 /**
- * Leaves the visible rows in place when rows before them are dropped. Only for lists with `follow: false`, which can
- * follow their end but currently do not.
+ * Leaves the visible rows in place when rows before them are dropped. Applies only to lists that set `follow` to false:
+ * these lists can follow their end, but currently do not.
  */
 function useScrollAnchor<T>(box: BoxRef, props: VirtualListProps<T>, row: number, moved: () => void): void {
   const { items, keyOf, follow } = props;

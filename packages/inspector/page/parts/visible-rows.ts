@@ -1,4 +1,4 @@
-/** Rows rendered beyond each edge, so that fast scrolling shows no gap. */
+/** Number of rows rendered beyond each edge, so that fast scrolling shows no gap. */
 const SPARE_ROWS = 8;
 
 /** The visible part of a list, in pixels. */

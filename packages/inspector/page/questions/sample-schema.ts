@@ -29,7 +29,7 @@ const blocks = [text, toolUse, media("image", "image/png"), media("audio", "audi
 /** The schema of the form for the answer of a model. */
 export const SAMPLE_SCHEMA = {
   type: "object",
-  // The content comes first, and rarely changed members below.
+  // The form shows the members in this order: first the content, then the members that rarely change.
   properties: {
     content: { anyOf: [...blocks, { title: "Several blocks", type: "array", items: { anyOf: blocks } }] },
     model: { type: "string" },

@@ -35,7 +35,7 @@ export function SamplingQuestion({ info, params, draft, command }: SamplingQuest
   const [taken, setTaken] = useCachedState(`draft of ${info.id}`, () => drafted);
   useLayoutEffect(() => {
     // Applies each draft only once, so that the user's changes survive while the question is dismissed. A layout effect
-    // applies the draft before the next key, so that it does not overwrite typed text.
+    // applies the draft before the next key, so that the draft does not overwrite typed text.
     if (drafted === undefined || drafted === taken) return;
     setTaken(drafted);
     setValue(JSON.parse(drafted));

@@ -148,7 +148,10 @@ function ResultBody({ result, onRead }: ResultBodyProps) {
   );
 }
 
-/** Longer texts are not compared with the structured content. */
+/**
+ * Maximum length of a text that is compared with the structured content, in characters. Longer texts count as
+ * different.
+ */
 const MAX_COMPARED_LENGTH = 100_000;
 
 /**

@@ -10,7 +10,7 @@ import { plainType } from "./media-data.js";
 const SHOWN = 200_000;
 /** Maximum number of displayed characters. The whole text can be saved. */
 const MAX_SHOWN = 2_000_000;
-/** Longer texts are not parsed as JSON and have no tree. */
+/** Maximum length of a text that is parsed as JSON, in characters. Longer texts have no tree. */
 const MAX_TREE_LENGTH = 1_000_000;
 
 type Form = "text" | "markdown" | "json";

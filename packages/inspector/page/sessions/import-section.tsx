@@ -5,7 +5,7 @@ import { ProblemNote } from "../parts/problem-note.js";
 import { useAction } from "../parts/use-action.js";
 import { SessionSection } from "./session-section.js";
 
-/** Maximum size of an imported file. The inspector has the same limit. */
+/** Maximum size of an imported file. Larger files are rejected. The inspector has the same limit. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
 /** Imports a recorded session and lists it with the connections. */

@@ -20,7 +20,7 @@ const FORMS: readonly CopyForm[] = ["curl", "parley", "typescript", "json"];
 export function CopyForms({ detail }: { readonly detail: EntryDetail }) {
   const [copied, setCopied] = useState<{ form: CopyForm; text: string; allowed: boolean } | undefined>(undefined);
   const action = useAction();
-  // A shared file has only the message. The inspector generates the other forms.
+  // A shared file has only the message as JSON. The other forms need the inspector, which generates them.
   const forms = sharedSession() === undefined ? FORMS : FORMS.filter((form) => form === "json");
   const copy = (form: CopyForm) =>
     action.run(async () => {

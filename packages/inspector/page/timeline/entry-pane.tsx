@@ -21,7 +21,7 @@ interface EntryPaneProps {
 
 type PaneTab = "message" | "headers" | "waterfall" | "copy";
 
-/** The last selected tab. The next entry opens with it. */
+/** The last selected tab. The next entry opens with the same tab. */
 let lastTab: PaneTab = "message";
 
 /** All details of one timeline entry. */

@@ -141,7 +141,7 @@ function segmentsOf(text: string, problems: readonly MessageProblem[]): readonly
   return segments;
 }
 
-/** Longer lines get no colours. Each line of JSON text is a key, a value or both. */
+/** Maximum length of a line with syntax colours, in characters. Longer lines are plain text. */
 const MAX_COLOURED_LENGTH = 10_000;
 const MEMBER = /^(\s*)("(?:[^"\\]|\\.)*")(: )(.*)$/;
 

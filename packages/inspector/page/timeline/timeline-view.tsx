@@ -18,7 +18,7 @@ const ROW_HEIGHT = 30;
 const FIRST_SEQ = 1;
 const seqOf = ({ seq }: EntrySummary) => seq;
 const rowOf = (entry: EntrySummary) => <EntryRow entry={entry} />;
-/** All messages in both directions, and the details of the selected one. */
+/** All entries of the timeline, and the details of the selected entry. */
 export function TimelineView() {
   const [follow, setFollow] = useState(chosenEntry.value === undefined);
   const panes = useRef<HTMLDivElement>(null);

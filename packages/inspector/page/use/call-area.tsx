@@ -15,7 +15,7 @@ interface CallAreaProps {
   readonly kind: CallRequest["kind"];
   /** The tool, prompt, URI or skill of the calls. Default: all calls of the kind. */
   readonly name?: string | undefined;
-  /** The call whose outcome is shown. Default: the newest one. */
+  /** The call whose outcome is shown. Default: the newest call that has ended. */
   readonly shown: string | undefined;
   readonly onShow: (call: string) => void;
   /** Copies the arguments of a call into the form. */

@@ -3,8 +3,8 @@ import type { EntrySummary } from "../../src/contract/timeline.js";
 import { entries, showEntry } from "../backend/page-state.js";
 
 /**
- * Links to the messages of a call in the timeline, and to the first message from the server that violates the published
- * schema.
+ * A link to the first message of a call in the timeline, with the number of messages, and a link to the first message
+ * from the server that violates the published schema.
  */
 export function CallMessages({ call }: { readonly call: string }) {
   const all = entries.value;

@@ -44,7 +44,7 @@ function waitForEnd(call: string, signal: AbortSignal): Promise<void> {
       const state = inspectorState.value;
       const info = state?.calls.find(({ id }) => id === call);
       seen ||= info !== undefined;
-      // A call that disappeared from the state ended long ago.
+      // Only calls that have ended are removed from the state.
       if (info === undefined ? seen : info.status !== "running") finish(resolve);
     });
     const onAbort = () => {

@@ -32,7 +32,7 @@ function matchScore({ name, title, rest }: SearchText, word: string): number {
   return rest.includes(word) ? 1 : 0;
 }
 
-/** True if the letters appear in this order, possibly with others in between. */
+/** True if the letters appear in this order, possibly with other letters in between. */
 function hasLetters(text: string, letters: string): boolean {
   let at = 0;
   for (const letter of letters) {
@@ -44,7 +44,7 @@ function hasLetters(text: string, letters: string): boolean {
 
 /**
  * Returns the offers that contain every word of the query in their name, title, description or marks, best match first.
- * If there are none, returns those whose name contains the letters of the query in order.
+ * If there are none, returns the offers whose name contains the letters of the query in order.
  */
 export function searchOffers(offers: readonly OfferSummary[], query: string): readonly OfferSummary[] {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);

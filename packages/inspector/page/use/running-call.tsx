@@ -9,7 +9,10 @@ import { useAction } from "../parts/use-action.js";
 
 /** Maximum number of calls in `firstSeen`. Beyond it, the oldest is evicted. */
 const MAX_SEEN_CALLS = 500;
-/** The time at which the page first saw each running call. The start time from the inspector is from another clock. */
+/**
+ * The time at which the page first saw each running call. The elapsed time is counted from it, because the start time
+ * from the inspector is from another clock.
+ */
 const firstSeen = new Map<string, number>();
 
 function seenSince(call: string): number {

@@ -75,7 +75,7 @@ export function UseView({ connection }: { readonly connection: ConnectionInfo })
   );
 }
 
-/** The selected tab. After a reload, restores the stored one if the server still has that list. */
+/** The selected tab. After a reload, restores the stored tab if the server still has that list. */
 function useChosenTab({ id, lists }: ConnectionInfo): readonly [TabId, (tab: TabId) => void] {
   const key = `tab ${id}`;
   const [chosen, setChosen] = useCachedState<TabId | undefined>(key, () => undefined);
@@ -88,7 +88,7 @@ function useChosenTab({ id, lists }: ConnectionInfo): readonly [TabId, (tab: Tab
   return [kept === "request" ? kept : (KINDS.find((kind) => kind === kept && kind in lists) ?? "tools"), choose];
 }
 
-/** The selected offer. After a reload, restores the stored one if the list still contains it. */
+/** The selected offer. After a reload, restores the stored offer if the list still contains it. */
 function useChosenOffer(connection: string, kind: OfferKind, { list }: LoadedList) {
   const key = `chosen ${connection} ${kind}`;
   const [chosen, setChosen] = useCachedState<string | undefined>(key, () => undefined);
@@ -158,7 +158,7 @@ interface UnlistedResourceProps {
   readonly onRead: (uri: string) => void;
 }
 
-/** A resource linked in a result that the server does not list. */
+/** A resource that the server does not list, but that a result links to. */
 function UnlistedResource({ connection, uri, onRead }: UnlistedResourceProps) {
   const [shown, setShown] = useCachedState<string | undefined>(
     `shown ${connection.id} resource ${uri}`,

@@ -53,7 +53,7 @@ export function nameOf(request: CallRequest): string {
  */
 async function loadSkill(skills: SkillsClient, uri: string, { signal }: CallOptions): Promise<Record<string, unknown>> {
   const options: CallOptions = { signal, cache: false };
-  // `dynamic` allows files without digests. That is acceptable here, because the user loads the skill each time.
+  // `dynamic` allows files without digests. That is acceptable here, because the user starts each load.
   const skill = await skills.load(uri, { ...options, dynamic: true });
   const contents: Record<string, unknown>[] = [];
   for await (const file of skill.readAll(options)) contents.push(contentsOf(file));

@@ -27,7 +27,7 @@ const DEFAULT_LIMITS: CallLimits = { calls: 200, running: 100, bytes: 64 * 1024 
  */
 const MAX_TEXT_LENGTH = 300;
 /**
- * Maximum length of a call's name, in characters. Greater than for other texts, because the page finds calls by name,
+ * Maximum length of a call's name, in characters. Longer than `MAX_TEXT_LENGTH`, because the page finds calls by name,
  * and the name may be a long URI.
  */
 const MAX_NAME_LENGTH = 2000;

@@ -89,7 +89,7 @@ interface RevisionRun {
 }
 
 /**
- * Limits on the stored messages of one run. The oldest messages are evicted beyond them. A call with questions has
+ * Limits on the stored messages of one run. Beyond a limit, the oldest messages are evicted. A call with questions has
  * about 20 messages, and a call with progress has more.
  */
 const LIMITS: TimelineLimits = { entries: 500, bytes: 4 * 1024 * 1024 };

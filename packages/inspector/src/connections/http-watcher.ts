@@ -102,7 +102,7 @@ export class HttpWatcher {
         }
         const note = seq !== undefined && timeline.isProbe(seq) ? refusedProbeNote(response.status) : undefined;
         const refused = this.#addRefusal(request, exchange, note);
-        // An error response is often the page of a proxy, which explains the problem.
+        // An error response is often the page of a proxy that explains the problem, so the entry shows the body.
         follower.onBody = (text) => {
           timeline.attachHttp(refused, { ...exchange, responseBody: redactBody(text, this.#options.redactor) });
         };
@@ -117,8 +117,8 @@ export class HttpWatcher {
   }
 
   /**
-   * Holds the body of a response. Calls `show` only after `showBody` was called, because the response then has no valid
-   * message.
+   * Holds the body of a response until `showBody` is called, which means that the response has no valid message. Then
+   * calls `show` with the body.
    */
   #holdBody(id: unknown, show: (body: string) => void): ((text: string) => void) | undefined {
     if (typeof id !== "string" && typeof id !== "number") return undefined;

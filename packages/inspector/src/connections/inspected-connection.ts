@@ -32,8 +32,8 @@ export interface ConnectionContext {
 
 const CONNECT_MS = 30_000;
 /**
- * The handshake timeout of the client if the user may have to log in. It includes the time of the login. In this case
- * `ConnectDeadline` enforces `connectMs`, without that time.
+ * The client's handshake timeout if the user may have to log in. It includes the time of the login. `ConnectDeadline`
+ * then enforces `connectMs` without the time of the login.
  */
 const CONNECT_WITH_LOGIN_MS = 600_000;
 /** A long idle timeout: the user sees a running call and can cancel it. */
@@ -123,7 +123,10 @@ export class InspectedConnection {
     await Promise.allSettled([before?.close(), ...[...this.#extraClients].map(async (other) => (await other).close())]);
   }
 
-  /** Deletes the tokens for the server and opens the connection again. Throws if the inspector did not log in. */
+  /**
+   * Deletes the tokens for the server and opens the connection again. Throws `invalid_params` if the connection is
+   * closed, or if the target has its own credentials or is not a URL.
+   */
   async logout(): Promise<void> {
     const attempt = this.#attempt;
     const login = attempt?.access?.login;

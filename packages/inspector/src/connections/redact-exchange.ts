@@ -8,7 +8,10 @@ export type SendResponse = Parameters<Parameters<Sender>[1]>[0];
 
 /** Maximum length of a stored body, in characters. Longer bodies are truncated. */
 export const MAX_BODY_LENGTH = 64 * 1024;
-/** Maximum length of a JSON text that is parsed, in characters. The documents of a login are shorter. */
+/**
+ * Maximum length of a JSON text that is parsed, in characters. Longer texts are treated as plain text. The documents of
+ * a login are shorter.
+ */
 const MAX_DOCUMENT_LENGTH = 512 * 1024;
 /** Maximum number of stored headers per exchange. Further headers are omitted. */
 const MAX_HEADERS = 100;

@@ -89,8 +89,8 @@ export interface InspectorActions {
   startRecording: Action<EmptyObject, EmptyObject>;
   stopRecording: Action<EmptyObject, EmptyObject>;
   /**
-   * Returns the recording of a connection, or all of its messages in the timeline if nothing was recorded. Secrets are
-   * redacted.
+   * Returns the recording of a connection or, if nothing was recorded, all messages of the connection in the timeline.
+   * Secrets are redacted.
    */
   exportSession: Action<{ connection: string }, FileDownload>;
   /** Shows a recording as a connection of its own. */

@@ -22,7 +22,10 @@ const LISTS: Readonly<Record<string, string>> = {
   [OFFER_KINDS.prompts.list]: "prompts",
   "skills/list": "skills",
 };
-/** Maximum length of a method in a comment, in characters. */
+/**
+ * Maximum length of a method in the comment for a request without a command, in characters. Longer methods are
+ * truncated.
+ */
 const MAX_METHOD_LENGTH = 60;
 
 /**

@@ -91,8 +91,8 @@ function curlLine(url: string, headers: readonly CopiedHeader[], body: string, b
 const MAX_STREAM_SECONDS = 600;
 
 /**
- * Prints the data of the first complete event that matches `p` and `q`. An empty line completes an event. An incomplete
- * event is read again on the next poll.
+ * An awk program that prints the data of the first complete event that matches the patterns `p` and `q`. An empty line
+ * completes an event. An incomplete event is read again on the next poll.
  */
 const FIND_EVENT = [
   `/^$/ { if (all ~ p && all ~ q) { print data; exit } all = data = ""; next }`,
@@ -123,8 +123,8 @@ function curlOverSse(request: CopiedRequest, url: string): string | undefined {
 }
 
 /**
- * Returns the lines that open the stream and read the endpoint. All lines of the script run in a subshell, so its
- * variables do not leak.
+ * Returns the lines that open the stream and read the endpoint. The whole script runs in a subshell, so the variables
+ * that these lines set do not leak.
  */
 function openStream(request: CopiedRequest, url: string): string[] {
   const own = copiedHeaders(request.headers, "own");
@@ -171,8 +171,8 @@ function post(json: string): string[] {
 }
 
 /**
- * Returns the line that waits for the answer with this id. Also matches `result` or `error`, because a request of the
- * server may have the same id.
+ * Returns the line that waits for the answer with this id. The event must also have a `result` or an `error`, because a
+ * request from the server may have the same id.
  */
 function awaited(id: number): string {
   return `await '"id": *${id} *[,}]' '"(result|error)" *:'`;

@@ -38,8 +38,8 @@ function workOf(request: CopiedRequest, method: string): string {
 }
 
 /**
- * Returns a call of the client's method for the request. Undefined if the client has no such method, or if the method
- * does not accept all parameters.
+ * Returns a call to the client method for this kind of request, such as `callTool`. Undefined if the client has no such
+ * method, or if the method does not accept all parameters.
  */
 function knownCall(method: string, params: Readonly<Record<string, unknown>>): string | undefined {
   const { name, arguments: args, uri, ...rest } = params;
@@ -51,7 +51,7 @@ function knownCall(method: string, params: Readonly<Record<string, unknown>>): s
   return method === "prompts/get" && texts ? `getPrompt(${argumentsText([name, args ?? {}])})` : undefined;
 }
 
-/** Returns the arguments of a call, without an empty second one. */
+/** Returns the text of two arguments of a call. Omits the second argument if it is an empty object. */
 function argumentsText([first, second]: readonly [string, Readonly<Record<string, unknown>>]): string {
   return Object.keys(second).length === 0 ? literal(first) : `${literal(first)}, ${literal(second)}`;
 }

@@ -3,7 +3,7 @@ import { isSecretName, looksSecret, REDACTED } from "@parley/mcp/recording";
 /** A text, or the name of a variable that holds a secret. */
 export type TextPart = string | { readonly variable: string };
 
-/** A header. Its value is a variable if it is a secret. */
+/** A header. If the value is a secret, a variable replaces the value. */
 export interface CopiedHeader {
   readonly name: string;
   readonly value: TextPart;
@@ -25,8 +25,8 @@ export function copiedHeaders(
 ): CopiedHeader[] {
   return Object.entries(headers ?? {}).flatMap(([given, value]) => {
     const name = given.toLowerCase();
-    // HTTP forbids other names and control characters, and programs encode other characters differently, so such
-    // headers are omitted.
+    // Omits headers whose name or value HTTP forbids. Also omits values with non-ASCII characters, which programs
+    // encode differently.
     if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name) || /[^\t\x20-\x7e]/.test(value)) return [];
     if (AUTOMATIC.test(name) || (which === "own" && PROTOCOL.test(name))) return [];
     return [{ name, value: PROTOCOL.test(name) ? value : valuePart(name, value) }];

@@ -6,8 +6,8 @@ export const MAX_WORD_BYTES = 100_000;
 const PLAIN = /^[\w%+:,./@-][\w%+=:,./@-]*$/;
 const PLAIN_IN_QUOTES = /^[\w ;:,./%+=@?&#~-]*$/;
 /**
- * Lone surrogates, and control characters other than line feed and tab. An escape sequence could end a paste and run
- * the rest of it.
+ * Lone surrogates, and control characters other than line feed and tab. An escape sequence could end the paste, and the
+ * shell would run the rest of the text.
  */
 const CONTROL = /(?![\n\t])[\p{Cc}\p{Cs}]/u;
 /** Characters that could control a terminal or reorder its text. In JSON they occur only inside strings. */

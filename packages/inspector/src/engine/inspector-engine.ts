@@ -2,7 +2,7 @@ import type { ActionHandlers } from "../contract/actions.js";
 import type { InspectorState } from "../contract/inspector-state.js";
 import type { EntrySummary } from "../contract/timeline.js";
 
-/** The inspector without its page. The web server exposes it. */
+/** The inspector without its page. The web server makes the engine available to the page. */
 export interface InspectorEngine {
   readonly handlers: ActionHandlers;
   state(): InspectorState;
@@ -10,7 +10,7 @@ export interface InspectorEngine {
   entries(from: number, limit: number): readonly EntrySummary[];
   /**
    * Calls `listener` after every change of the state or the timeline, up to many times a second. Returns a function
-   * that unsubscribes it.
+   * that unsubscribes the listener.
    */
   onChange(listener: () => void): () => void;
   /** Sets the address of the sandbox for apps. The web server calls this before the first request. */

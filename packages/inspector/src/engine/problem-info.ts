@@ -1,9 +1,9 @@
 import { McpError } from "@parley/mcp/protocol";
 import type { ProblemInfo } from "../contract/connections.js";
 
-/** Maximum length of an error message that the page receives, in characters. */
+/** Maximum length of an error message that the page receives, in characters. Longer messages are truncated. */
 const MAX_MESSAGE_LENGTH = 20_000;
-/** Maximum length of an error's data as JSON, in characters. */
+/** Maximum length of an error's data as JSON, in characters. Longer data becomes the beginning of its JSON text. */
 const MAX_DATA_LENGTH = 200_000;
 
 /**

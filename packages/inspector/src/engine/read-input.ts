@@ -1,8 +1,8 @@
 import { McpError } from "@parley/mcp/protocol";
 
-/** Maximum number of characters in one string that the page sends. */
+/** Maximum number of characters in one string that the page sends. Longer strings are rejected. */
 const MAX_TEXT_LENGTH = 16 * 1024 * 1024;
-/** Maximum number of items in a list that the page sends. */
+/** Maximum number of items in a list that the page sends. Longer lists are rejected. */
 export const MAX_INPUT_ITEMS = 10_000;
 
 /** The input of an action as the page sent it, or a member of it that is an object. */
@@ -105,7 +105,7 @@ export function isRecord(value: unknown): value is Input {
 /** Reads an own member only, never an inherited one. */
 function memberOf(input: object, name: string): unknown {
   // The contract declares types for the inputs, but the page may send any JSON. Only the functions of this module check
-  // it.
+  // the types.
   const members: unknown = input;
   if (!isRecord(members)) return wrong("input", members, "an object");
   return Object.hasOwn(members, name) ? members[name] : undefined;

@@ -8,8 +8,8 @@ import type { OfferDetail, OfferList, OfferSummary } from "../contract/offers.js
 import { type Definitions, keyOf, summaryOf } from "./offer-summary.js";
 
 /**
- * Maximum length of a tool list that is linted as a whole, which takes about half a second. In a longer list, each tool
- * is linted when it is shown.
+ * Maximum number of tools in a list that is linted as a whole, which takes about half a second. In a longer list, each
+ * tool is linted when it is shown.
  */
 const MAX_LINTED_TOOLS = 1000;
 
@@ -145,7 +145,10 @@ const DEFAULT_LIST_LIMITS: ListLimits = { entries: 20_000, bytes: 32 * 1024 * 10
 
 /** A list as read from the server. */
 interface ReadList<K extends OfferKind> {
-  /** Entries by their identifier, in the order of the server. Of entries with the same identifier, only the first. */
+  /**
+   * Entries by their identifier, in the order of the server. Has only the first of several entries with the same
+   * identifier.
+   */
   readonly entries: ReadonlyMap<string, Definitions[K]>;
   /** Identifiers that the server lists more than once. */
   readonly repeated: ReadonlySet<string>;
@@ -167,7 +170,8 @@ async function readList<K extends OfferKind>(
     for await (const definition of walk(connection, kind, options)) {
       bytes += jsonBytes(definition);
       const key = keyOf(kind, definition);
-      // Repeated entries count towards the size, so that reading an endless list of them stops at the limit.
+      // Repeated entries count towards the size, so that reading an endless list of repeated entries stops at the
+      // limit.
       if (entries.size >= limits.entries || bytes > limits.bytes) return { entries, repeated, cut: true };
       if (entries.has(key)) repeated.add(key);
       else entries.set(key, definition);

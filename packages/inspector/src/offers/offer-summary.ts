@@ -14,11 +14,11 @@ export interface Definitions {
 }
 
 /**
- * Maximum length of a description in a list, in characters. Longer ones are truncated. The `offer` action returns the
- * whole description.
+ * Maximum length of a description in a list, in characters. Longer descriptions are truncated. The `offer` action
+ * returns the whole description.
  */
 const MAX_DESCRIPTION_LENGTH = 300;
-/** Maximum length of a title or a mark in a list, in characters. */
+/** Maximum length of a title or a mark in a list, in characters. Longer ones are truncated. */
 const MAX_TITLE_LENGTH = 120;
 
 type Members = Readonly<Record<string, unknown>>;
@@ -104,8 +104,8 @@ function counted(count: number, what: string): string {
 }
 
 function membersOf(definition: object): Members {
-  // Safe: the client has validated that the definition is a JSON object. Only the required members are validated
-  // further.
+  // Safe: the client has validated that the definition is a JSON object. The members are `unknown`, because the client
+  // validates only the required members.
   return definition as Members;
 }
 

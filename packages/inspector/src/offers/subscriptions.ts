@@ -8,7 +8,7 @@ import type { SubscriptionInfo } from "../contract/inspector-state.js";
  * part of the state, which is sent as a whole after each change.
  */
 const MAX_SUBSCRIPTIONS = 200;
-/** Maximum length of the URI of a resource, in characters. */
+/** Maximum length of the URI of a resource, in characters. Longer URIs are rejected. */
 const MAX_URI_LENGTH = 4096;
 
 interface WatchedResource {

@@ -241,7 +241,7 @@ function withDefaults(schema: unknown, content: Readonly<Record<string, unknown>
 
 function namesOf(schema: unknown, content: object): readonly string[] {
   const names = [...Object.keys(propertiesOf(schema)), ...Object.keys(content)];
-  // The longest first, because the name of one field may be a prefix of another.
+  // The longest name first: `locateIssue` uses the first name that matches, and one name may be a prefix of another.
   return [...new Set(names)].sort((a, b) => b.length - a.length);
 }
 
@@ -251,8 +251,8 @@ function propertiesOf(schema: unknown): Readonly<Record<string, unknown>> {
 }
 
 /**
- * Finds the field that an issue is about. Field names may contain spaces, so the issue cannot be split at a space. It
- * is compared with the known names instead.
+ * Finds the field that an issue is about. Field names may contain spaces, so the text of the issue cannot be split at a
+ * space. The text is compared with the known names instead.
  */
 function locateIssue(issue: string, names: readonly string[]): FormIssue {
   for (const name of names) {

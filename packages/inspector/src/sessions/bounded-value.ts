@@ -1,8 +1,8 @@
 import { boundedJson } from "../timeline/bounded-json.js";
 
 /**
- * Maximum length of a value in a comparison, as JSON. Longer values are truncated, because they cannot be read side by
- * side.
+ * Maximum length of a value in a comparison, as JSON, in characters. Longer values are truncated, because they cannot
+ * be read side by side.
  */
 const MAX_LENGTH = 4_000;
 

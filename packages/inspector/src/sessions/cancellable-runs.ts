@@ -3,8 +3,8 @@ import type { RunInfo } from "../contract/sessions.js";
 import { OneAtATime } from "../engine/one-at-a-time.js";
 
 /**
- * Maximum length of a call's description, in characters. Longer ones are truncated, because the description is part of
- * the state.
+ * Maximum length of a call's description, in characters. Longer descriptions are truncated, because the description is
+ * part of the state.
  */
 const MAX_ABOUT_LENGTH = 200;
 
@@ -12,7 +12,7 @@ const MAX_ABOUT_LENGTH = 200;
 export interface CancellableRun {
   /** Aborted when the user cancels the run. */
   readonly signal: AbortSignal;
-  /** Reports which call is next. */
+  /** Reports the call that the run makes next. */
   begin(next: Pick<RunInfo, "call" | "calls" | "about">): void;
 }
 

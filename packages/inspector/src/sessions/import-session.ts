@@ -18,7 +18,10 @@ export interface ImportDestination {
  * texts are truncated, and longer capabilities are omitted.
  */
 const MAX_TEXT_LENGTH = 20_000;
-/** Maximum number of messages imported from a file, so that most of the timeline remains for other connections. */
+/**
+ * Maximum number of messages imported from a file. Further messages are omitted, so that half of the timeline remains
+ * for other connections.
+ */
 const MAX_MESSAGES = 10_000;
 /** Maximum number of notes shown from a file. If there are more, only the last ones are shown. */
 const MAX_NOTES = 20;

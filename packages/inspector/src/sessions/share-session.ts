@@ -63,7 +63,8 @@ function* newestEntries(
     // The secrets of a removed connection are no longer known, so its entries cannot be redacted.
     const redactor = redactors.get(connection);
     if (redactor === undefined) continue;
-    // The timeline may evict entries while this runs.
+    // The timeline may evict entries while this function runs. All remaining summaries are older, so their entries are
+    // gone too.
     if (seq < timeline.range().first) return;
     const json = inertJson(
       JSON.stringify(redactor.entry(timeline.detail(seq), timeline.entry(seq), MAX_DETAIL_LENGTH)),
@@ -182,7 +183,8 @@ class EntryRedactor {
 
   #exchange(http: HttpExchange): HttpExchange {
     const { responseBody, requestBody, responseHeaders, failure } = http;
-    // Metadata documents are read by GET. The bodies of POST requests and of their responses contain codes and tokens.
+    // Metadata documents are read by GET. The bodies of other requests and of their responses may contain codes and
+    // tokens, so the whole body is redacted.
     const answered = (text: string) => (http.method === "GET" ? this.text(text) : REDACTED);
     return {
       ...http,

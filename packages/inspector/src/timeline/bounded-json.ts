@@ -1,5 +1,6 @@
 /**
- * Maximum nesting depth that is written. Deeper values are replaced by `"…"`. Nothing in the protocol is nested deeper.
+ * Maximum nesting depth that is written. Deeper values are replaced by `"…"`. The structures of the protocol itself are
+ * not nested deeper.
  */
 const MAX_DEPTH = 100;
 

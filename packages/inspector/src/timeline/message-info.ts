@@ -10,9 +10,9 @@ import type { EntryKind } from "../contract/timeline.js";
 /** A JSON-RPC object that is not validated. */
 export type AnyMessage = Readonly<Record<string, unknown>>;
 
-/** Maximum length of a name or a URI in a summary, in characters. */
+/** Maximum length of a name or a URI in a summary, in characters. Longer ones are truncated. */
 const MAX_ABOUT_LENGTH = 300;
-/** Maximum length of a method in a summary, in characters. */
+/** Maximum length of a method in a summary, in characters. Longer methods are truncated. */
 const MAX_LABEL_LENGTH = 200;
 
 /** The properties of a message that can be read without its context. */
@@ -38,7 +38,7 @@ export function messageInfo(message: AnyMessage): MessageInfo {
   return { kind, id, method, about: undefined, failed: kind === "error" || result?.["isError"] === true };
 }
 
-/** Returns a member of a message if it is an object. */
+/** Returns a member of a message if the member is an object. */
 export function objectIn(value: AnyMessage | undefined, name: string): AnyMessage | undefined {
   const member = value !== undefined && Object.hasOwn(value, name) ? value[name] : undefined;
   // Safe: an object other than an array is a record of JSON.

@@ -16,7 +16,10 @@ const MAX_EVENT_LENGTH = 4_000;
 interface NewMessage {
   readonly connection: string;
   readonly wire: WireMessage;
-  /** The revision of the connection, used if neither the message nor its handshake names one. */
+  /**
+   * The revision of the connection. Used if neither this message, nor its request, nor an earlier message on the same
+   * connection to the server names one.
+   */
   readonly revision?: Revision | undefined;
   /** The call that sent the message. */
   readonly call?: string | undefined;
@@ -128,7 +131,7 @@ export class Timeline {
     return this.#add({ summary, connectionNumber: 0 }, label.length);
   }
 
-  /** Attaches the HTTP exchange of a message, or an updated one. Ignores entries that were evicted. */
+  /** Attaches an HTTP exchange to an entry, or replaces the attached one. Ignores entries that were evicted. */
   attachHttp(seq: number, exchange: HttpExchange): void {
     const entry = this.#ring.get(seq);
     if (entry === undefined) return;
@@ -161,7 +164,7 @@ export class Timeline {
     }
     const known = { ...shared, ...(revision === undefined ? {} : { revision }) };
     if (message === undefined) {
-      const unchecked = "the message exceeds the size limit of the timeline and was not stored";
+      const unchecked = "the message was not stored, because it is too large or too deeply nested";
       return { ...known, text: "", cut: true, unchecked, problems: [] };
     }
     const { direction = "sent", label } = summary;
@@ -191,7 +194,7 @@ export class Timeline {
     return [...this.#ring.from(0)].filter(({ summary }) => summary.connection === connection);
   }
 
-  /** Calls `listener` with every new entry. Returns a function that unsubscribes it. */
+  /** Calls `listener` with every new entry. Returns a function that unsubscribes the listener. */
   onAdded(listener: (entry: StoredEntry) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);

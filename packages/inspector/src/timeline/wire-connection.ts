@@ -80,7 +80,7 @@ export class WireConnection {
     if (id !== undefined) this.#relate(keyOf("task", id), call);
   }
 
-  /** Returns the call of a request or notification, if the message identifies it. */
+  /** Returns the call of a request or notification, if the message identifies the call. */
   callOf({ direction, message, about }: ObservedMessage): string | undefined {
     const params = objectIn(message, "params");
     const related = objectIn(objectIn(params, "_meta"), META.relatedTask);

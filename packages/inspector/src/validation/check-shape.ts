@@ -211,8 +211,8 @@ function chosenByTags(
 }
 
 /**
- * Checks a value against several choices. If it matches none of them, reports the findings for the closest choice,
- * which has the fewest.
+ * Checks a value against several choices. If the value matches none of them, reports the findings for the closest
+ * choice, the one with the fewest findings.
  */
 function checkChoices(
   to: Examination,
@@ -233,8 +233,8 @@ function checkChoices(
 }
 
 /**
- * Returns one finding that names all missing members, if each of the closest choices lacks exactly one member and the
- * members differ. Otherwise returns undefined.
+ * Returns one finding that names all missing members, if the value lacks exactly one member of each of the closest
+ * choices, and these members differ. Otherwise returns undefined.
  */
 function missingOneOf(
   closest: readonly Finding[][],
@@ -266,7 +266,10 @@ function pointerTo(place: Place | undefined): string {
   return path;
 }
 
-/** Maximum length of an expression in a URI template, in characters. A longer one is invalid. */
+/**
+ * Maximum length of an expression in a URI template, in characters. A template with a longer expression counts as
+ * invalid.
+ */
 const MAX_EXPRESSION_LENGTH = 10_000;
 
 const OUTSIDE_URI = /[^\w\-.~!$&'()*+,;=:@/?#[\]%]/;

@@ -144,7 +144,8 @@ function checkInputRequired(
   if (!definitions.allowsQuestions(base)) {
     more.push(problem("/result/resultType", definition, `is "input_required"; ${base} does not allow questions`));
   }
-  // The text of the specification requires `inputRequests` or `requestState`, but the schema does not.
+  // The text of the specification requires `inputRequests` or `requestState`, but the schema does not, so this is
+  // checked separately.
   if (inputRequests === undefined && requestState === undefined) {
     more.push(
       problem("/result", definition, `has no inputRequests or requestState; ${definition} requires one of them`),

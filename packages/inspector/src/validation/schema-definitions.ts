@@ -82,8 +82,8 @@ export class SchemaDefinitions {
   }
 
   /**
-   * True if a request may be answered with `InputRequiredResult`. `base` is the name of its definition without
-   * `Request`.
+   * True if a request may be answered with `InputRequiredResult`. `base` is the name of the request's definition
+   * without `Request`.
    */
   allowsQuestions(base: string): boolean {
     return this.#texts.get(`${base}ResultResponse`)?.includes("InputRequiredResult") ?? false;

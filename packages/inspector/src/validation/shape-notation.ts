@@ -17,9 +17,10 @@ const TOKEN = /\s*("[^"]*"|-?\d+(?:\.\d+)?(?!\w)|[\w$]+|\.\.|[[\]{}()<>|&;:?*])/
  *
  * The notation resembles TypeScript types:
  *
- * - `{ a: string; b?: Name[]; *: T }` is an object. `*` is the type of all other members. Without `*`, they may be anything.
- * - `|` and `&` combine types.
- * - `T[100]` is an array of at most 100 items, and `number<0..1>` has limits.
+ * - `{ a: string; b?: Name[]; *: T }` is an object. `*` is the type of all other members. Without `*`, other members may
+ *   have any value.
+ * - `A | B` is a union, and `A & B` is an intersection.
+ * - `T[100]` is an array of at most 100 items, and `number<0..1>` is a number from 0 to 1.
  * - `uri`, `uriTemplate` and `base64` are strings in these formats.
  */
 export function parseShape(text: string): Shape {

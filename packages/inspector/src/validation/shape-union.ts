@@ -66,8 +66,8 @@ function membersOf(definitions: SchemaDefinitions, shape: Shape): ReadonlyMap<st
 }
 
 /**
- * Finds the tags of a union: members that every object choice has, always with literal values, which differ between at
- * least two choices.
+ * Finds the tags of a union: members that every object choice has, and for which each choice allows only literal
+ * values. The values must differ between at least two choices.
  */
 function tagsOf(definitions: SchemaDefinitions, choices: readonly UnionChoice[]): UnionChoices["tags"] {
   const objects = choices.filter((choice) => choice.kinds.has("object"));

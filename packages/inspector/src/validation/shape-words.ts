@@ -2,7 +2,7 @@ import { printableLine } from "@parley/mcp/protocol";
 import type { SchemaDefinitions } from "./schema-definitions.js";
 import { jsonKindOf, type Shape, type SimpleType } from "./shape.js";
 
-/** Maximum length of a value in a problem, in characters. */
+/** Maximum length of a value in a problem, in characters. Longer values are truncated. */
 const MAX_VALUE_LENGTH = 60;
 
 const SIMPLE_WORDS: Readonly<Record<SimpleType, string>> = {

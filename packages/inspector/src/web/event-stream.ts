@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import type { InspectorEvent } from "../contract/inspector-state.js";
 import type { InspectorEngine } from "../engine/inspector-engine.js";
 
-/** Maximum number of entries in one event. */
+/** Maximum number of entries in one event. Further entries follow in the next event. */
 const BATCH_SIZE = 500;
 /** Minimum interval between two states. Each state is sent as a whole, and faster updates are not visible. */
 const STATE_MS = 50;
@@ -66,7 +66,7 @@ class EventStream {
     const late = performance.now() - this.#stateSentAt >= STATE_MS;
     if (late) this.#sendState();
     while (!this.#isBlocked && this.#sendEntries());
-    // The entries were sent without the state, so schedule another send.
+    // The entries were sent without the state, so another send is scheduled for the state.
     if (!late) this.#schedule();
   }
 

@@ -15,7 +15,7 @@ interface RequestAnswersOptions {
   readonly engine: InspectorEngine;
   readonly page: ReadonlyMap<string, PageFile>;
   readonly credentials: Credentials;
-  /** The port that the server listens on. The `Host` header of requests must name it. */
+  /** The port that the server listens on. The `Host` header of requests must name this port. */
   readonly port: number;
   /** Called whenever a page opens a stream of events. The page has rendered by then. */
   readonly onStreamOpened?: (() => void) | undefined;
@@ -27,8 +27,8 @@ const MAX_BODY_BYTES = 4 * 1024 * 1024;
 /** Maximum size of an import. Larger than for other actions, because a recording is imported as a whole. */
 const MAX_IMPORT_BYTES = 64 * 1024 * 1024;
 /**
- * Maximum number of event streams. Browsers open at most six connections to a host for all of their tabs, and one
- * connection must remain for actions.
+ * Maximum number of event streams. Further streams are refused. Browsers open at most six connections to a host for all
+ * of their tabs, and one connection must remain for actions.
  */
 const MAX_STREAMS = 5;
 /** Maximum number of concurrent actions. Further ones are refused. A page uses a few. */
@@ -166,7 +166,7 @@ function actionNamed(engine: InspectorEngine, name: string): ActionName | undefi
   return Object.hasOwn(engine.handlers, name) ? (name as ActionName) : undefined;
 }
 
-/** Runs an action. Returns its `ActionAnswer` as JSON, or the file to stream. A failure is also an answer. */
+/** Runs an action. Returns its `ActionAnswer` as JSON, or the file to stream. A failed action also has an answer. */
 async function answerAction(
   engine: InspectorEngine,
   name: ActionName,
@@ -182,7 +182,8 @@ async function answerAction(
 }
 
 /**
- * Maximum nesting depth of a body. The forms of the page stay far below it. Deeper values could overflow the stack.
+ * Maximum nesting depth of a body. Deeper bodies are refused, because they could overflow the stack. The forms of the
+ * page stay far below this depth.
  */
 const MAX_LEVELS = 128;
 

@@ -2,8 +2,8 @@ import type { IncomingMessage } from "node:http";
 import { type Refusal, refusal } from "./refusal.js";
 
 /**
- * Headers that decide about access. Requests that repeat one of them are refused, because an intermediary could read
- * another value than this server.
+ * Headers that decide about access. Requests that repeat one of them are refused, because an intermediary could use a
+ * different value than this server.
  */
 const SINGLE_HEADERS = new Set([
   "host",

@@ -35,7 +35,7 @@ export async function openWebServer(engine: InspectorEngine, options: WebServerO
   const sandbox = await openSandboxListener();
   let answers: RequestAnswers | undefined;
   const server = await listen(options, (request, response) => {
-    // The connection was lost, or a file could not be completed. Neither leaves a response that can be finished.
+    // The connection was lost, or a file could not be completed. In both cases the response cannot be finished.
     answers?.answer(request, response).catch(() => response.destroy());
   }).catch(async (reason: unknown) => {
     await sandbox.close();
@@ -148,7 +148,9 @@ interface SandboxListener {
 }
 
 const PATH = "/sandbox";
-/** Maximum number of ports to try until one is free in both address families. */
+/**
+ * Maximum number of ports to try until one is free in both address families. After that, the inspector does not start.
+ */
 const MAX_TRIES = 8;
 
 /**

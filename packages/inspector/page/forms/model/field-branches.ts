@@ -47,7 +47,10 @@ function constantsOf(schema: SchemaObject): (readonly [name: string, value: unkn
   });
 }
 
-/** The branch of a value: the first that it fits, else the most similar one. Undefined for an absent value. */
+/**
+ * The branch of a value: the first branch that the value fits, else the most similar branch. Undefined if the value is
+ * absent or similar to no branch.
+ */
 export function branchOfValue(branches: readonly FieldBranch[], value: unknown, root: unknown): number | undefined {
   if (value === undefined) return undefined;
   const fitting = branches.findIndex(({ schema }) => fitsSchema(schema, value, root));

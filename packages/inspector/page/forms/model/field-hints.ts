@@ -1,6 +1,9 @@
 import type { SchemaObject } from "./merge-schemas.js";
 
-/** Maximum number of displayed examples, and of characters per example. */
+/**
+ * Maximum number of displayed examples, and of characters per example. Further examples are omitted, and longer
+ * examples are truncated.
+ */
 const MAX_EXAMPLES = 5;
 const MAX_EXAMPLE_LENGTH = 80;
 

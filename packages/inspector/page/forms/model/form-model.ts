@@ -100,7 +100,7 @@ function commonOf(schema: SchemaObject): FieldCommon {
   };
 }
 
-/** A text field has several lines if the maximum length of its text is greater. */
+/** A text field has several lines if the schema allows more than this number of characters. */
 const LONG_TEXT = 200;
 
 function isMultiline(schema: SchemaObject): boolean {
@@ -130,8 +130,8 @@ function extrasOf(schema: SchemaObject, isOpen: boolean): readonly FieldExtras[]
   const extras: FieldExtras[] = Object.entries(isJsonObject(patternProperties) ? patternProperties : {}).map(
     ([pattern, each]) => ({ pattern, schema: each }),
   );
-  // A schema that names some members but has no `additionalProperties` rarely intends to allow others, so the form
-  // offers none.
+  // A schema that names some members but has no `additionalProperties` rarely intends to allow other members, so the
+  // form offers none.
   const others = additionalProperties ?? (isOpen && extras.length === 0);
   return others === false ? extras : [...extras, { schema: others }];
 }

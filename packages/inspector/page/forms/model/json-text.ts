@@ -25,7 +25,10 @@ function failureAt(text: string, failure: { readonly at: number; readonly messag
   return { ok: false, message: failure.message, line, column: failure.at - before.lastIndexOf("\n") };
 }
 
-/** Maximum nesting depth that the scanner follows. The parsers of browsers have similar limits. */
+/**
+ * Maximum nesting depth that the scanner follows. Deeper nesting is reported as an error. The parsers of browsers have
+ * similar limits.
+ */
 const MAX_DEPTH = 5_000;
 
 /**

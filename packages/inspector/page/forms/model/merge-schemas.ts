@@ -3,7 +3,10 @@ import { isJsonObject, sameJson } from "./json-members.js";
 /** A JSON Schema in object form. Boolean schemas are converted to an object. */
 export type SchemaObject = Readonly<Record<string, unknown>>;
 
-/** Combines two schemas, so that a value must satisfy both. For annotations such as titles, `over` wins. */
+/**
+ * Combines two schemas, so that a value must satisfy both. For keywords without an entry in `JOINS`, such as `title`
+ * and `pattern`, `over` wins.
+ */
 export function mergeSchemas(base: SchemaObject, over: SchemaObject): SchemaObject {
   const merged: Record<string, unknown> = { ...base };
   for (const [keyword, value] of Object.entries(over)) {
