@@ -78,7 +78,7 @@ describe.runIf(hasBrowser)("the page of parley inspect", () => {
     async (revision) => {
       await show("module");
       await goTo("Server");
-      await page.getByLabel("Revision to speak").selectOption(revision);
+      await page.getByLabel("Protocol revision").selectOption(revision);
       await connections()
         .filter({ hasText: `moduleready · ${revision}` })
         .waitFor();
@@ -88,11 +88,11 @@ describe.runIf(hasBrowser)("the page of parley inspect", () => {
       const question = page.getByRole("dialog", { name: "module asks a model" });
       await question.getByText("How are you?").waitFor();
       await question.getByRole("button", { name: "Let the command draft an answer" }).click();
-      await question.getByText("as the command drafted it").waitFor();
+      await question.getByText("drafted by the command").waitFor();
       await question.getByRole("button", { name: "Send" }).click();
       await question.waitFor({ state: "detached" });
       const ended = page
-        .getByRole("region", { name: "Calls so far" })
+        .getByRole("region", { name: "Call history" })
         .getByRole("listitem")
         .filter({ hasText: "done" });
       await expect.poll(() => ended.count()).toBe(revision === "2025-11-25" ? 1 : 2);
@@ -104,7 +104,7 @@ describe.runIf(hasBrowser)("the page of parley inspect", () => {
     folder.write("server.ts", MODULE.replace('tool("ask"', 'tool("ask_again"'));
     await show("module");
     await goTo("Server");
-    await page.getByRole("button", { name: "Reopen" }).click();
+    await page.getByRole("button", { name: "Reconnect", exact: true }).click();
     await goTo("Use");
     const tools = page.getByRole("listbox", { name: "List of tools" }).getByRole("option");
     await tools.filter({ hasText: "ask_again" }).waitFor();
@@ -118,7 +118,7 @@ describe.runIf(hasBrowser)("the page of parley inspect", () => {
     const pids = ["configured", "typed"].map((name) => Number(readFileSync(`${folder.path}/pid-${name}`, "utf8")));
     expect(pids.map(isRunning)).toEqual([true, true]);
     expect(await parley.end("SIGINT"), parley.stderr).toBe(0);
-    await page.getByRole("alert").getByText("The inspector has ended").waitFor();
+    await page.getByRole("alert").getByText("The inspector has stopped").waitFor();
     expect(await eventually(() => !pids.some(isRunning))).toBe(true);
   });
 });
