@@ -26,7 +26,10 @@ export type Reference =
   /** `${workspaceFolder}` and similar names. */
   | { readonly kind: "place"; readonly name: (typeof PLACES)[number] };
 
-/** The reason why a string is not a valid template. The message never contains a part of the string. */
+/**
+ * The reason why a string is not a valid template, or cannot be written in a dialect. The message contains no text of
+ * the string except known prefixes and place names.
+ */
 export class ReferenceFlaw extends Error {}
 
 /** Maximum nesting of references, as in `${A:-${B:-c}}`. */
@@ -113,7 +116,7 @@ export function renderReferences(parts: readonly TextPart[], dialect: ConfigDial
   return texts.join("");
 }
 
-/** Escapes a literal string, so that it is a template of our own form. */
+/** Escapes a literal string for use as a template in the `parley` dialect. */
 export function asTemplate(text: string): string {
   // A function, because `$$` has a special meaning in a replacement string.
   return text.replaceAll("${", () => "$${");
