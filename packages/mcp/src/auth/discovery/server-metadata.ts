@@ -30,8 +30,8 @@ const FLAGS = [
 ] as const;
 
 /**
- * Reads the metadata of an authorization server, in the order that the specification defines for issuers with and
- * without a path. Throws if the document names an issuer that is not one of `spellings`.
+ * Reads the metadata of an authorization server. Tries the well-known addresses in the order that the specification
+ * defines for issuers with and without a path. Throws unless the document's issuer is one of `spellings`.
  *
  * Spec: Authorization, "Authorization Server Metadata Discovery",
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/authorization#authorization-server-metadata-discovery

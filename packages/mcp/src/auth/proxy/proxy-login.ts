@@ -46,7 +46,9 @@ interface PendingLogin {
   readonly challenge: string;
   readonly state: string;
   readonly scopes: readonly string[];
-  /** Digest of the cookie. Ensures that the provider redirects to the browser in which the user consented. */
+  /**
+   * Digest of the cookie. A redirect from the provider is accepted only in the browser in which the user consented.
+   */
   readonly browser: string;
 }
 

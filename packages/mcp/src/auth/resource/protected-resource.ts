@@ -250,8 +250,8 @@ export class ProtectedResource implements ServerAuthorization {
   }
 
   /**
-   * Reports a refusal to the operator. The returned refusal contains only the reason, because the rest of the cause
-   * must not be sent.
+   * Reports a refusal to the operator. Of the cause, the returned refusal keeps only `reason`. The rest must not be
+   * sent to the client.
    */
   #refuse(
     request: AuthenticationRequest,
@@ -346,8 +346,8 @@ function presentedToken(credentials: string): PresentedToken | undefined {
 
 const MAX_TOKENS = 10_000;
 /**
- * Maximum number of recent entries that are also stored by the credentials themselves, so that they are found without a
- * digest. Computing a digest takes as long as a short call.
+ * Maximum number of recent entries that are also keyed by the plain credentials, so that a lookup needs no digest.
+ * Computing a digest can take as long as handling a short tool call.
  */
 const MAX_RECENT = 256;
 /**
