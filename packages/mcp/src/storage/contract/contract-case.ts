@@ -20,8 +20,9 @@ export interface StorageCase {
   /**
    * Throws if the storage breaks the rule.
    *
-   * `storage` must be new and empty. `other` is a second handle on the same store, if the driver has one. A missing message
-   * leaves the promise pending, so run the case under the time limit of the test framework.
+   * `storage` must be new and empty. `other` is a second handle on the same store, if the driver has one. If the storage
+   * does not deliver a published message, the promise never settles, so run the case under the time limit of the test
+   * framework.
    */
   run(storage: Storage, clock?: ContractClock, other?: Storage): Promise<void>;
 }
