@@ -67,7 +67,8 @@ export class ListenStream implements ChangeSource {
   }
 
   async narrow(all: SubscriptionFilter): Promise<void> {
-    // Ignores extra notifications: reopening the stream just to narrow its filter costs more.
+    // Keeps the wider stream unless no subscription is left. Ignoring extra notifications costs less than reopening the
+    // stream.
     if (isEmpty(all)) this.#stop(this.#current);
   }
 
@@ -89,7 +90,8 @@ export class ListenStream implements ChangeSource {
       if (stream.id === undefined || (id !== stream.id && params?.["requestId"] !== stream.id)) continue;
       this.#pacer.progressed();
       if (method === "notifications/subscriptions/acknowledged") {
-        // Safe: the filter is an open object, and flags of a wrong type count as refused.
+        // The content is not validated here: unknown members are allowed, and a flag of the wrong type counts as
+        // refused.
         stream.acknowledge(isObject(params?.["notifications"]) ? params["notifications"] : {});
       } else if (method === "notifications/cancelled") this.#finish(stream, undefined);
       else return stream === this.#current || this.#current === undefined;
