@@ -21,7 +21,10 @@ export class PausableTimer implements Timer {
     this.#start();
   }
 
-  /** Pauses the timer until the returned function is called. Further calls of that function do nothing. */
+  /**
+   * Pauses the timer until the function returned by every `hold` has been called. Repeated calls of one function do
+   * nothing.
+   */
   hold(): () => void {
     if (this.#held++ === 0) {
       this.#timer?.cancel();
