@@ -1,4 +1,4 @@
-/** A line of one side. `differs` is true if the other side lacks the line. */
+/** A line of one side. `differs` is true if the line is missing or at another position on the other side. */
 export interface MarkedLine {
   readonly text: string;
   readonly differs: boolean;
@@ -7,7 +7,10 @@ export interface MarkedLine {
 /** Maximum number of compared lines per side. Longer texts are not compared, because the time grows quadratically. */
 const MAX_COMPARED_LINES = 1_500;
 
-/** Marks each line of two JSON texts that the other text lacks. Leaves texts over the limit unmarked. */
+/**
+ * Marks each line of two JSON texts that is missing or at another position in the other text. Leaves texts over the
+ * limit unmarked.
+ */
 export function lineDifferences(left: string, right: string): { left: MarkedLine[]; right: MarkedLine[] } {
   const [ours, theirs] = [left.split("\n"), right.split("\n")];
   if (ours.length > MAX_COMPARED_LINES || theirs.length > MAX_COMPARED_LINES)

@@ -9,10 +9,7 @@ import { isRunKey, usePanelCalls } from "./panel-props.js";
 import { RunButton } from "./run-button.js";
 import { useCachedState } from "./use-cached-state.js";
 
-/**
- * Suggested methods. The user can enter any other method. Excludes streams and the methods that the client sends on its
- * own.
- */
+/** Suggested methods. The user can enter any other method. Excludes streams and the request that opens a session. */
 const METHODS = [
   ...CORE_METHODS.filter(({ kind, sender, opensSession, deadlineExempt }) => {
     return kind === "request" && sender !== "server" && opensSession !== true && deadlineExempt !== true;

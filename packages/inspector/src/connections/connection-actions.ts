@@ -123,7 +123,7 @@ const MIN_SECRET_LENGTH = 8;
 const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]{1,100}$/;
 /** The tab is the only control character that a header value may contain. */
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
-/** Headers that the transport sets. Overriding them could smuggle a second request or reach another host. */
+/** Headers that the user must not set. Overriding them could smuggle a second request or reach another host. */
 const TRANSPORT_HEADERS = new Set([
   "accept",
   "connection",

@@ -47,7 +47,9 @@ export interface RunInfo {
   readonly call: number;
   /** Total number of calls. 0 until it is known. */
   readonly calls: number;
-  /** A description of the call: a method with a name, or a revision. */
+  /**
+   * A description of the call. Replay: the method and what it is about, such as a tool name. Comparison: the revision.
+   */
   readonly about: string;
 }
 
