@@ -22,10 +22,10 @@ import type { ServerRoute } from "./connection/route.js";
 import { type ClientOptions, checkClientOptions } from "./contract/options.js";
 import { checkLogLevel, restoreLogLevel } from "./features/log-level.js";
 
-/** The last revision of each server, for all clients of this process. */
+/** The revision last used with each server, shared by all clients of this process. */
 const revisions = new RevisionCache();
 
-/** Opens a connection. `connect` calls it once this module is loaded. */
+/** Opens a connection. `connect` loads this module on demand and then calls this function. */
 export async function openClient(target: Target | LocalServer, options: ClientOptions = {}): Promise<Client<unknown>> {
   try {
     return new Client<unknown>(await openClientCore(target, options, {}));
@@ -36,9 +36,9 @@ export async function openClient(target: Target | LocalServer, options: ClientOp
   }
 }
 
-/** Settings for one connection, made by the owner of many connections, such as a host. */
+/** Settings that the owner of several connections, such as a host, chooses for one of them. */
 export interface ConnectionOwner {
-  /** Answers the server's questions in place of the application's options. */
+  /** Answers the server's questions instead of the handlers in the application's options. */
   readonly forwarder?: QuestionForwarder;
   /** True if the connection reopens itself when lost. Default: true. */
   readonly reopens?: boolean;

@@ -29,8 +29,8 @@ const OWN_EVENTS: ReadonlySet<string> = new Set<Exclude<keyof ClientEvents, keyo
 ]);
 
 /**
- * If a listener runs longer without a pause, the client warns, because the listener delays every message of the
- * connection. The limit is longer than the delays that garbage collection causes.
+ * If a listener runs synchronously for longer than this, the client warns, because meanwhile it reads no messages from
+ * the connection. The limit is longer than the delays that garbage collection causes.
  */
 const SLOW_LISTENER_MS = 50;
 
@@ -59,7 +59,7 @@ export class NotificationRouter {
 
   /**
    * Calls the listeners of a notification's method, and those of `unknown` if neither the protocol nor an extension
-   * defines the method. `about` is the related request, if known.
+   * defines the method as a notification. `about` is the related request, if known.
    */
   route(message: NotificationMessage, about?: Id): void {
     const { method, params = {} } = message;

@@ -98,7 +98,9 @@ export interface ConnectionChange extends StateChange {
   readonly protocolVersion: string | undefined;
   /** The network protocol and peer. Undefined for in-process connections, and if the transport does not report it. */
   readonly network: NetworkInfo | undefined;
-  /** The time in milliseconds that the ended session was ready. Undefined if the change ended no session. */
+  /**
+   * How long the session that just ended had been ready, in milliseconds. Undefined if the change ended no session.
+   */
   readonly sessionMs: number | undefined;
 }
 

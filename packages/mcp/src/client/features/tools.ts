@@ -27,7 +27,7 @@ const MAX_TOOLS = 10_000;
  */
 const MAX_SCHEMA_LENGTH = 8 * 1024 * 1024;
 
-/** The properties of a listed tool that calls need. */
+/** The properties of a listed tool that are needed to call it. */
 export interface ListedTool {
   /** The settings of every call to the tool, if any. */
   extras: CallExtras | undefined;
@@ -47,7 +47,7 @@ export interface ToolRequests {
    * replaced.
    */
   listed: Map<string, ListedTool>;
-  /** True if no tool of the pages so far needs a session. */
+  /** True if no tool of the pages so far needs a session. False if the first page is empty. */
   allSessionless: boolean;
   /** The session mode after the last complete list. */
   sessionMode: SessionMode | undefined;
@@ -150,7 +150,7 @@ function request<T>(
   // refuse it.
   const params = { name, arguments: args ?? {} };
   return requester.call("tools/call", params, options, extras).then(read, (error: unknown) => {
-    // Only a server that reads arguments from headers can report such a mismatch.
+    // A header mismatch can mean an outdated schema only if arguments are mirrored in headers.
     const outdated = McpError.is(error) && error.kind === "header_mismatch" && connection.last?.mirrors === true;
     if (!outdated || retried) throw error;
     return requestAfterListing(calls, name, args, options, read, more);
