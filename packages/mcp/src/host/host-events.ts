@@ -140,7 +140,7 @@ export interface ServerStatus {
   readonly drift: readonly LockDifference[];
 }
 
-/** The status of a server that its entry disables. */
+/** The status of a server that is disabled in its entry. */
 export const DISABLED_STATUS: ServerStatus = {
   state: "disabled",
   protocolVersion: undefined,

@@ -184,8 +184,8 @@ export class Host implements AsyncDisposable {
   }
 
   /**
-   * Adds a server, and starts it if the host is started. Resolves when the server is ready. Rejects if its first
-   * attempt to start fails; the host continues to retry.
+   * Adds a server, and starts it if the host is started. Resolves when the server is ready, or at once if the host is
+   * not started or the entry is disabled. Rejects if its first attempt to start fails; the host continues to retry.
    */
   add(name: string, entry: HostEntry): Promise<void> {
     return this.#servers.addStarted(name, entry);

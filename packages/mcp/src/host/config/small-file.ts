@@ -3,8 +3,8 @@ import type { Files } from "../../platform/platform.js";
 import { isReservedName } from "./config-dialect.js";
 
 /**
- * Maximum size of a file that a configuration refers to, in bytes. Larger files are refused, because such files
- * normally hold a token, a certificate or a few variables.
+ * Maximum size of a file that a configuration refers to, in bytes. Files that a configuration refers to normally hold a
+ * token, a certificate or a few variables, so larger files are refused.
  */
 const MAX_FILE_BYTES = 64 * 1024;
 
@@ -67,8 +67,8 @@ const ESCAPES: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t" };
 
 /**
  * Reads lines of the form `NAME=value`, with `#` comments, `export`, and single or double quotes. Double-quoted values
- * support `\n`, `\r` and `\t`. Ignores other lines, as other programs do. References inside of values are not filled
- * in.
+ * support `\n`, `\r` and `\t`. Ignores other lines, as other programs do. Variable references such as `${NAME}` in
+ * values are not expanded.
  */
 export function parseEnvFile(text: string): Record<string, string> {
   const found: [string, string][] = [];

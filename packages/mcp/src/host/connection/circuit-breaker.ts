@@ -11,8 +11,9 @@ import { checkNumber } from "./check-number.js";
 export type CircuitState = "closed" | "open" | "half_open";
 
 /**
- * An event of a circuit breaker. A `failure` is tolerated, a `last_failure` opens the circuit. A `success` is not
- * enough to close the circuit, a `last_success` is. `time_passed` occurs `openMs` after the circuit opened.
+ * An event of a circuit breaker. In a closed circuit, a `failure` is tolerated and a `last_failure` opens it. In a
+ * half-open circuit, both open it. A `success` is not enough to close the circuit, a `last_success` is. `time_passed`
+ * occurs `openMs` after the circuit opened.
  */
 export type CircuitEvent = "success" | "last_success" | "failure" | "last_failure" | "time_passed";
 

@@ -27,11 +27,11 @@ import {
 /**
  * Keeps children running: starts them in order, restarts those that end, and ends itself if restarting does not help.
  *
- * A child is a client, a handle that serves, a worker thread, a child process, another supervisor, or anything
- * disposable. The `strategy` decides which children are restarted when one ends, and the `restart` policy of a child
- * whether it is restarted at all. Restarts wait for the back-off. If there are more restarts than the intensity allows,
- * the supervisor stops all children in reverse order and ends: `ended` resolves, and a parent supervisor restarts it
- * as a whole.
+ * A child is a client, a running server (the handle that `serve…` returns), a worker thread, a child process, another
+ * supervisor, or anything disposable. The `strategy` decides which children are restarted when one ends, and the
+ * `restart` policy of a child whether it is restarted at all. Restarts wait for the back-off. If there are more restarts
+ * than the intensity allows, the supervisor stops all children in reverse order and ends: `ended` resolves, and a parent
+ * supervisor restarts it as a whole.
  *
  * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/supervision.md | Supervision}
  */
@@ -83,8 +83,8 @@ export class Supervisor implements NestedSupervisor, AsyncDisposable {
   }
 
   /**
-   * Maximum number of milliseconds that `close` takes: the sum over all children, which are stopped one after the
-   * other.
+   * Maximum number of milliseconds that `close` takes: the sum over all children, an upper bound because some are
+   * stopped at the same time.
    */
   get stopBoundMs(): number {
     return this.#group.all.reduce((sum, child) => sum + child.stopBoundMs, 0);
@@ -105,7 +105,8 @@ export class Supervisor implements NestedSupervisor, AsyncDisposable {
 
   /**
    * Adds a child after the others and starts it. Resolves with the instance. Rejects if the first start fails; the
-   * child is supervised all the same. Before `start` the child is only added, and started in its turn.
+   * child is supervised all the same. If the supervisor is not started yet, the child is only added, and `start` starts
+   * it in order.
    */
   startChild<C>(spec: ChildSpec<C>): Promise<C> {
     return neverUnhandled(this.#startChild(spec));
@@ -120,8 +121,9 @@ export class Supervisor implements NestedSupervisor, AsyncDisposable {
   }
 
   /**
-   * Stops a child if it is running and starts it at once, regardless of its policy and back-off. Resolves with the new
-   * instance. Rejects if the start fails, or if a later call stops or removes the child.
+   * Stops a child if it is running and starts it at once, regardless of its policy and back-off. If a restart of
+   * several children is in progress, waits for it first. Resolves with the new instance. Rejects if the start fails, or
+   * if a later call stops or removes the child.
    */
   restartChild(id: string): Promise<unknown> {
     return neverUnhandled(this.#restartChild(id));
@@ -137,7 +139,8 @@ export class Supervisor implements NestedSupervisor, AsyncDisposable {
   }
 
   /**
-   * Returns the instance of a running child; undefined if there is none. Further ids lead through nested supervisors.
+   * Returns the instance of a running child; undefined if there is none. Each further id selects a child of the nested
+   * supervisor found so far.
    */
   child(id: string, ...path: string[]): unknown {
     const value = this.#group.find(id)?.value;
@@ -165,8 +168,8 @@ export class Supervisor implements NestedSupervisor, AsyncDisposable {
   }
 
   /**
-   * Stops all children in reverse order. Nothing is started afterwards. Resolves when all have ended or are left
-   * behind.
+   * Stops all children in reverse order. Nothing is started afterwards. Resolves when every child has ended or has
+   * exceeded its `stopMs`.
    */
   close(): Promise<void> {
     return this.#closing ?? this.#end("close", { normal: true, reason: "closed" });
