@@ -34,7 +34,10 @@ interface PendingUse {
   readonly work: (() => unknown) | undefined;
 }
 
-/** The context of a call inside a worker. Sends a message to the serving thread for each use of a method. */
+/**
+ * The context of a call inside a worker. Forwards each use of a method to the serving thread. Uses in one turn are sent
+ * together.
+ */
 export class IsolatedContext implements HandlerContext {
   readonly #call: number;
   readonly #post: (message: FromWorker) => void;
@@ -114,8 +117,8 @@ export class IsolatedContext implements HandlerContext {
   }
 
   /**
-   * Asks the client with the JSON Schema and parses the answer here, because schemas of libraries contain functions,
-   * which cannot be sent to the serving thread.
+   * Sends only the JSON Schema with the question and parses the answer in the worker, because schemas from validation
+   * libraries contain functions, which cannot be sent to the serving thread.
    */
   #elicit<T>(
     name: AskName,
@@ -180,7 +183,9 @@ export class IsolatedContext implements HandlerContext {
     this.#sendLatestProgress();
   }
 
-  /** Called when the function has settled. Work that it left running can no longer use the context. */
+  /**
+   * Called when the handler's promise has settled. Work that the handler left running can no longer use the context.
+   */
   end(): void {
     this.#sendUses();
     this.#sendLatestProgress();

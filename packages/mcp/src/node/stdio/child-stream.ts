@@ -11,24 +11,25 @@ const GIVE_UP_AFTER_MS = 3500;
  * exited.
  */
 const KILL_TREE_AFTER_MS = 300;
-/** Time without output after the exit of the process, after which stdout counts as closed, in milliseconds. */
+/** Milliseconds without output, once the process has exited, until stdout counts as closed. */
 const SILENCE_MS = 15;
 /**
- * Time that a child which no longer reads may take to exit before it counts as running, in milliseconds. Longer than a
- * busy machine takes to report an exit, so that the error describes the exit if there is one.
+ * Milliseconds to wait for the exit of a child that has closed its stdin. After that, the error says that the child is
+ * still running. Longer than a busy machine takes to report an exit, so that the error describes the exit if there is
+ * one.
  */
 const EXIT_AFTER_INPUT_MS = 2_000;
 /**
- * The same for a child that no longer writes. Shorter, because pending requests are rejected within 50 ms even if the
- * child does not exit.
+ * The same for a child that has closed its stdout. Shorter, because pending requests must be rejected within 50 ms,
+ * even if the child does not exit.
  */
 const EXIT_AFTER_OUTPUT_MS = 40;
 
 /**
  * The pipes of a child process as one byte stream, and the shutdown of the process.
  *
- * `closed` is called when no more output can arrive. `gone` resolves when the whole process tree has exited, or after
- * 3.5 seconds if SIGKILL has no effect.
+ * `closed` is called when no more output is expected, or when the child has stopped reading. `gone` resolves when the
+ * process tree has exited or its remaining processes were sent SIGKILL, at most 3.5 seconds after `end`.
  */
 export class ChildStream implements ByteStream {
   readonly gone: Promise<void>;
@@ -81,8 +82,8 @@ export class ChildStream implements ByteStream {
       stdoutClosed: () => {
         this.#stdoutClosed = true;
         if (this.#exited) this.#close("exited");
-        // `defer`, so that an exit which the system knows of is reported first, even if the event loop was blocked for
-        // a long time.
+        // `defer`, so that an exit event that is already pending is handled first, even if the event loop was blocked
+        // for a long time.
         else this.#after(EXIT_AFTER_OUTPUT_MS, () => this.#platform.defer(() => this.#close("stdout_closed")));
       },
       exited: (end) => {

@@ -10,10 +10,11 @@ const READ_BYTES = 64 * 1024;
 const FULL_MS = 2;
 
 /**
- * The stdin and stdout of this process as one byte stream, with separate handles.
+ * The stdin and stdout of this process as one byte stream. Pipes are opened with their own sockets instead of
+ * `process.stdin` and `process.stdout`.
  *
  * stdout: `process.stdout` writes to pipes synchronously, which blocks the whole program while the client does not
- * read. The handle for stdout does not block. stdin: all reads share one buffer.
+ * read. The socket for stdout does not block. stdin: if it is a pipe, all reads share one buffer.
  */
 export function processStream(): ByteStream {
   return new ProcessStream();
