@@ -11,7 +11,7 @@ export interface PortLike {
   postMessage(value: unknown): void;
   /** Adds a listener, in browsers. */
   addEventListener?(type: string, listener: (event: object) => void): void;
-  /** Adds a listener, in Node. Preferred if both exist, because Node's `Worker` has only this one. */
+  /** Adds a listener, in Node. Used instead of `addEventListener` if both exist. Node's `Worker` has only `on`. */
   on?(type: string, listener: (value: unknown) => void): unknown;
   /** Starts delivery. Needed by ports with `addEventListener`. */
   start?(): void;
@@ -33,8 +33,8 @@ const WINDOW_MESSAGES = 1024;
 /** Total length of unacknowledged messages above which further messages wait in the queue, in UTF-16 units. */
 const WINDOW_LENGTH = 4 * 1024 * 1024;
 /**
- * Time that `close` waits until the peer has closed its end, before it closes the port. A peer in the same process does
- * so within a turn of the event loop.
+ * Maximum time that `close` waits for the peer to close its end. After that, `close` closes the port itself. A peer in
+ * the same process closes its end within one turn of the event loop.
  */
 const CLOSE_MS = 1000;
 

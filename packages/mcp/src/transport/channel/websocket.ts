@@ -39,8 +39,8 @@ export interface WebSocketChannelOptions extends QueueLimits {
    */
   maxMessageBytes?: number | undefined;
   /**
-   * Pauses reading while the output queue is longer than this, in UTF-16 units. For servers only; see
-   * `StreamChannelOptions`. Default: never.
+   * Pauses reading when the output queue grows beyond this, until the queue is empty. In UTF-16 units. For servers
+   * only; see `StreamChannelOptions`. Default: never.
    */
   holdInputAbove?: number | undefined;
   /** Time that `close` waits for the close frame of the peer. Default: 2 s. */
@@ -127,7 +127,7 @@ class WebSocketChannel implements Channel {
       return this.#done;
     }
     this.#socket.resume?.();
-    // A connecting socket with queued texts stays open until it has sent them.
+    // A socket that is still connecting and has queued texts is closed only after it has opened and sent them.
     if (this.#socket.readyState !== CONNECTING || this.#outbox.isEmpty) this.#leave();
     platform.defer(() => this.#notifyClosed());
     this.#closeTimer = platform.timer(closeTimeoutMs, () => {
