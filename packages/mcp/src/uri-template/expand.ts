@@ -111,8 +111,8 @@ function encode(text: string, style: Style): string {
 }
 
 /**
- * Encodes all characters except unreserved ones, including the five reserved characters that `encodeURIComponent` does
- * not encode.
+ * Encodes all characters except unreserved ones. Also encodes the five reserved characters that `encodeURIComponent`
+ * leaves unchanged.
  */
 function encodeUnreserved(text: string): string {
   return encodeURIComponent(wellFormed(text)).replace(
