@@ -13,7 +13,7 @@ import {
 import type { Route } from "./route.js";
 import type { Script } from "./scripts.js";
 
-/** Delay before a command that was certainly not executed is sent again, in milliseconds. */
+/** Delay before a command is sent again, in milliseconds. */
 const RETRY_MS = 50;
 /**
  * A connection with pending calls is dropped if it is silent for this many timeouts, and for at least `MIN_SILENT_MS`.
@@ -22,8 +22,8 @@ const SILENT_TIMEOUTS = 2.5;
 const MIN_SILENT_MS = 5_000;
 
 /**
- * When to resend a command: only if it was certainly not executed (`unsent`), also if that is unknown (`always`), or
- * never.
+ * When to resend a command. `unsent`: only if it was certainly not executed. `always`: even if it may have been
+ * executed. `never`: not at all, except for cluster redirections.
  */
 type RetryPolicy = "unsent" | "always" | "never";
 
@@ -83,8 +83,8 @@ export class Commands {
   }
 
   /**
-   * Sends a command that must stay in order with other commands for the same key. The command is never resent, because
-   * that would change the order.
+   * Sends a command that must stay in order with other commands for the same key. The command is not retried, because
+   * that could change the order. Only cluster redirections are followed, one command at a time.
    */
   sendInOrder(key: string, args: readonly string[]): Promise<unknown> {
     return this.#call(key, args, undefined, "never");

@@ -51,10 +51,10 @@ return redis.call('DEL', KEYS[1])`,
 );
 
 /**
- * State of a stream, as eight doubles in one string: id of the `first` entry, id of the last `lost` entry (0: none), id
- * of the `newest` entry, number of entries `kept`, their `bytes`, expiry of the `oldest` and of the newest entry
- * (`ends`), and a flag that entries have not always expired in order (`mixed`). `forget` drops expired entries and
- * those beyond the limits.
+ * State of a stream, as eight doubles in one string: id of the `first` entry ever appended, even if it has been
+ * dropped, id of the last `lost` entry (0: none), id of the `newest` entry, number of entries `kept`, their `bytes`,
+ * expiry of the `oldest` and of the newest entry (`ends`), and `mixed`, which is 1 once an entry was appended that
+ * expires before an older one. `forget` drops expired entries and those beyond the limits.
  */
 const FIGURES = `
 local first, lost, newest, kept, bytes, oldest, ends, mixed
@@ -124,7 +124,7 @@ return id`,
 
 /**
  * Reads entries. ARGV: the id to read after, maximum entries. Returns alternating ids and entries, or nil if entries
- * after that id are gone.
+ * after that id are gone or the stream does not know the id.
  */
 export const readEntries: Script = script(
   2,

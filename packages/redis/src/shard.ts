@@ -14,7 +14,7 @@ export interface ShardOptions {
   readonly deliver: MessageListener;
   /** Called when another server now holds the topic. */
   readonly onMoved: (topic: Topic) => void;
-  /** Called when the server refuses to subscribe the topic, at least for now. */
+  /** Called when the server rejects the subscription to the topic, temporarily or permanently. */
   readonly onRefused: (topic: Topic) => void;
   readonly connectMs: number;
   readonly timeoutMs: number;
@@ -69,7 +69,7 @@ export class Shard implements TopicConnection {
       if (this.#connection.client === node) this.#setLive(topic);
     } catch (error) {
       if (this.#handleRefusal(topic, error)) return;
-      // If the connection was lost, the next one subscribes all topics.
+      // If the connection was lost, the next connection subscribes to all topics.
       if (this.#connection.client === node) throw error;
     }
   }
@@ -98,12 +98,12 @@ export class Shard implements TopicConnection {
   }
 
   /**
-   * Reconnects and resubscribes all topics if the connection was made before the given time of `performance.now()`.
+   * Reconnects and resubscribes to all topics if the connection was made before the given time of `performance.now()`.
    */
   reconnect(before: number): void {
     const node = this.#connection.client;
     if (node !== undefined && this.#connection.readyAt < before)
-      this.#connection.reset(node, new Error("the address leads to another server now"));
+      this.#connection.reset(node, new Error("the address now belongs to another server"));
   }
 
   close(): void {
@@ -157,8 +157,9 @@ export class Shard implements TopicConnection {
   }
 
   /**
-   * Handles a refusal by the server: moves the topic to another server, or rejects its pending subscribers. Returns
-   * false for other errors.
+   * Handles a refusal by the server: moves the topic to another server, or removes it and calls `onRefused`. A removal
+   * rejects the pending subscribers unless the error is transient. Returns false if the error is not a reply of the
+   * server.
    */
   #handleRefusal(topic: Topic, error: unknown): boolean {
     if (!(error instanceof Error && isReply(error))) return false;
