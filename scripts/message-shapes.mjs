@@ -109,7 +109,7 @@ function tableOf(revision, earlier, old, shapes) {
   const purpose =
     earlier === undefined
       ? `The definitions of ${revision}, in the notation of \`parseShape\`.`
-      : `The definitions that ${revision} adds to those of ${earlier}, changes or removes (\`-\`).`;
+      : `The definitions that ${revision} adds, changes or removes (\`-\`) relative to ${earlier}.`;
   return [
     "// Written by scripts/message-shapes.mjs.",
     `/** ${purpose} */`,

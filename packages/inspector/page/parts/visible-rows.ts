@@ -14,7 +14,7 @@ export function visibleRows(count: number, row: number, { top, height }: ListWin
   return { from, to: Math.max(from, to) };
 }
 
-/** The row that a key moves to. Undefined if the key does not move. */
+/** The row to select after a key press. Undefined for other keys and for an empty list. */
 export function rowAfterKey(key: string, at: number, count: number, page: number): number | undefined {
   const to = targetOf(key, at, count, page);
   return to === undefined || count === 0 ? undefined : Math.max(0, Math.min(count - 1, to));

@@ -109,7 +109,7 @@ interface ChoiceProps<K extends string> {
 
 function Choice<K extends string>({ label, any, value, choices, onChoose }: ChoiceProps<K>) {
   return (
-    // The value is always one of `choices` or the empty string, which every K here contains.
+    // Safe: the value is one of `choices` or the empty string, and every type used for `K` includes the empty string.
     <select aria-label={label} value={value} onChange={(event) => onChoose(event.currentTarget.value as K)}>
       <option value="">{any}</option>
       {choices.map(([choice, title]) => (

@@ -1,5 +1,5 @@
 // Written by scripts/message-shapes.mjs.
-/** The definitions that 2025-03-26 adds to those of 2024-11-05, changes or removes (`-`). */
+/** The definitions that 2025-03-26 adds, changes or removes (`-`) relative to 2024-11-05. */
 export const SHAPES_2025_03_26 = `
 Annotated -
 Annotations = { audience?: Role[]; priority?: number<0..1> }

@@ -1,5 +1,5 @@
 // Written by scripts/message-shapes.mjs.
-/** The definitions that 2025-06-18 adds to those of 2025-03-26, changes or removes (`-`). */
+/** The definitions that 2025-06-18 adds, changes or removes (`-`) relative to 2025-03-26. */
 export const SHAPES_2025_06_18 = `
 JSONRPCBatchRequest -
 JSONRPCBatchResponse -

@@ -1,5 +1,5 @@
 // Written by scripts/message-shapes.mjs.
-/** The definitions that 2025-11-25 adds to those of 2025-06-18, changes or removes (`-`). */
+/** The definitions that 2025-11-25 adds, changes or removes (`-`) relative to 2025-06-18. */
 export const SHAPES_2025_11_25 = `
 JSONRPCError -
 CallToolRequest = { id: RequestId; jsonrpc: "2.0"; method: "tools/call"; params: CallToolRequestParams }

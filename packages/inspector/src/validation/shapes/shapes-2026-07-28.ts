@@ -1,5 +1,5 @@
 // Written by scripts/message-shapes.mjs.
-/** The definitions that 2026-07-28 adds to those of 2025-11-25, changes or removes (`-`). */
+/** The definitions that 2026-07-28 adds, changes or removes (`-`) relative to 2025-11-25. */
 export const SHAPES_2026_07_28 = `
 CancelTaskRequest -
 CancelTaskResult -
