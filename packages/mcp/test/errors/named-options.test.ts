@@ -17,11 +17,11 @@ const reference = [
   ...GROUPS.map((file) => readFileSync(join(sources, file), "utf8")),
 ].join("\n");
 
-/** Names in a `fix` that no program passes as an option: data of errors, messages of the protocol, words of languages, options of Node. */
+/** Names in a `fix` that no program passes as an option: data of errors, messages of the protocol, words of languages, options of Node, former names. */
 const NO_OPTION = new Set(
   `action cause data default format initialize properties requestedSchema result tools/list type undefined null true false string object
    tool_use tool_result enum default pattern items anyOf const ref _meta decline cancel ws mcp cert
-   auto client_id function_call tool_calls`.split(/\s+/),
+   auto client_id function_call tool_calls say`.split(/\s+/),
 );
 
 /** The back-ticked names of each `fix`: single words and paths, without calls and code. */
