@@ -8,7 +8,7 @@ export interface PreparedQuestion extends AskedQuestion {
   readonly key: string | undefined;
 }
 
-/** The answers of the client and the outcomes of steps that a call has so far. */
+/** The client's answers and the outcomes of steps that a call has collected so far. */
 export interface RecordedAnswers {
   /** The client's answers, by the name of the question. */
   readonly answers: Record<string, unknown>;
@@ -33,8 +33,8 @@ export interface Asker {
    */
   step(key: string, work: () => unknown): Promise<unknown>;
   /**
-   * Waits for running steps, then returns everything that a later run need not ask or do again. Absent if this asker
-   * records nothing.
+   * Waits for running steps, then returns all answers and outcomes of steps, so that a later run need not repeat them.
+   * Absent if this asker records nothing.
    */
   recorded?(): Promise<RecordedAnswers>;
   /**

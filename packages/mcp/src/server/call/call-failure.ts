@@ -30,7 +30,8 @@ export function nameOf({ row, request }: ServerCall): string | undefined {
 function failureKind(call: ServerCall, thrown: unknown): FailureKind | undefined {
   const error = readable(thrown);
   const { signal } = call.exchange;
-  // The handler runs again with the answer, so an error caused by the interruption is not a failure.
+  // A question interrupted the handler, which runs again with the answer. An error caused by the interruption is
+  // therefore not a failure.
   if (isInputRequired(error) || isInputRequired(call.signal.reason)) return "aborted";
   const name = error instanceof Error ? error.name : undefined;
   const kind = McpError.is(error) ? error.kind : undefined;
@@ -95,7 +96,7 @@ export function reportFailure(
   return { kind, reference };
 }
 
-/** True if the caller receives neutral messages instead of those of unexpected errors. */
+/** True if the caller receives a neutral message instead of the message of an unexpected error. */
 export function masksErrors(call: ServerCall): boolean {
   return maskOption(call) ?? mayBeStranger(call.exchange);
 }

@@ -115,7 +115,7 @@ function dispatch(
     if (resolved === undefined) throw unknownMethod(request, core);
     route = resolved;
     call = new ServerCall(core, request, route.row, exchange);
-    // Refuse with an HTTP status before anything slow turns the response into a stream.
+    // Checked before anything slow: once the response has become a stream, an error can no longer set the HTTP status.
     if (http !== undefined) route.check?.(call);
   } catch (error) {
     core.observers.refused(message.method, message.id, error);
@@ -205,7 +205,7 @@ function beforeAnswering(call: ServerCall, ok: boolean): void {
   if (beforeAnswer !== undefined) for (const act of beforeAnswer) act(ok);
 }
 
-/** Warns if the handler returned without awaiting a question or step, because its outcome is then lost. */
+/** Warns if the handler returned without awaiting a question or step, because the handler then ignored its outcome. */
 function warnUnawaited(call: ServerCall, name: string): void {
   const what = nameOf(call) ?? call.request.method;
   call.config.warnOnce(

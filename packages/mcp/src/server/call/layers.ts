@@ -44,7 +44,9 @@ export interface Layer extends Partial<Pick<Endpoint, "opened" | "closed" | "ses
   readonly checks?: Readonly<Record<string, (call: ServerCall) => void>>;
   /** Returns the capabilities that this layer adds; `{}` while the layer is not in use. */
   capabilities?(revision: Revision): ServerCapabilities;
-  /** The reasons for capabilities, by path, if the general explanation does not apply. */
+  /**
+   * Returns explanations of capabilities, by the path of the capability, where the general explanation does not apply.
+   */
   reasons?(): Readonly<Record<string, string>>;
   /** True for a method that has nothing to serve with these capabilities. Clients then receive "method not found". */
   withholds?(method: string, capabilities: ServerCapabilities): boolean;
@@ -152,7 +154,7 @@ export class Layers {
     return extensions.length === 0 && !this.#layers.some(({ needsSession }) => needsSession);
   }
 
-  /** The reasons for capabilities that layers give. */
+  /** The reasons that layers give for capabilities. */
   reasons(): Record<string, string> {
     return Object.assign({}, ...this.#layers.map((layer) => layer.reasons?.() ?? {})) as Record<string, string>;
   }

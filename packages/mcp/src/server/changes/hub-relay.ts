@@ -8,7 +8,7 @@ import type { PublishedChange } from "./change.js";
 /** Receives the messages of other nodes. */
 interface RelayReceiver {
   deliver(change: PublishedChange): void;
-  /** Called when changes of other nodes may have been lost. */
+  /** Called when this node may have missed changes of other nodes. */
   onGap(): void;
 }
 
@@ -31,7 +31,7 @@ export class HubRelay {
   #node: string | undefined;
   #attaching: Promise<void> | undefined;
   #unsubscribe: Unsubscribe | undefined;
-  /** True if the last attempt to subscribe failed. Changes may be lost until the next attempt succeeds. */
+  /** True if the last attempt to subscribe failed. This node may miss changes until the next attempt succeeds. */
   #failedBefore = false;
   /** Changes that could not be published, by filter and value. A later change replaces an earlier one. */
   readonly #unsent = new Map<string, string>();

@@ -6,7 +6,7 @@ import { HubRelay } from "./hub-relay.js";
 /** Receives changes. An error thrown by `receive` is reported and does not affect other subscribers. */
 export interface Subscriber {
   receive(notice: Notice): void;
-  /** Called when changes of other nodes may have been lost and the hub does not know which. */
+  /** Called when this node may have missed changes of other nodes, and the hub does not know which changes. */
   onGap?(): void;
 }
 
@@ -32,7 +32,7 @@ export class Hub {
   /** Lists that changed in this turn of the event loop. */
   readonly #changed = new Set<ListName>();
   #scheduled = false;
-  /** Total length of the values that all subscribers subscribe to, in characters. */
+  /** Total length in characters of the values that all subscribers subscribe to. */
   valueLength = 0;
   /** Called before each delivery, to update the subscriptions. Set only if another node may have changed them. */
   refresh: (() => void) | undefined;
@@ -142,8 +142,8 @@ export class Hub {
   }
 
   /**
-   * Notifies every subscriber of a possible change, because changes of other nodes may have been lost. A superfluous
-   * notification costs one read. A missing notification leaves the subscriber with old data.
+   * Notifies every subscriber of a possible change, because this node may have missed changes of other nodes. A
+   * superfluous notification costs one read. A missing notification leaves the subscriber with old data.
    */
   #notifyOfGap(): void {
     this.refresh?.();
@@ -158,7 +158,8 @@ export class Hub {
 
   #hasSubscribers(list: ListName): boolean {
     if (this.#listSubscribers.size > 0 || this.#topics.has(topicOf(listNotice(list).filter))) return true;
-    // Other nodes may have subscribers, but this node publishes to them only once it serves clients itself.
+    // Other nodes may have subscribers, but this node publishes to them only after its relay has subscribed to the
+    // storage.
     return this.#relay?.attached === true;
   }
 

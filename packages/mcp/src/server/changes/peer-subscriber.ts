@@ -57,8 +57,8 @@ export class PeerSubscriber implements Subscriber {
   }
 
   /**
-   * Updates the hub from the session, which other nodes may have changed. `missed` means that messages of other nodes
-   * may have been lost.
+   * Updates the hub from the session, which other nodes may have changed. `missed` means that this node may have missed
+   * messages of other nodes.
    */
   sync(missed = false): void {
     const uris = this.peer.session?.subscriptions ?? NO_URIS;

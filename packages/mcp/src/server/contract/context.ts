@@ -59,7 +59,7 @@ export interface RequestContext<D = Record<string, unknown>> {
   readonly method: string;
   /** The protocol revision of this call, for example `2025-11-25`. */
   readonly protocolVersion: string;
-  /** The client: its name, its capabilities, and a test for each of them. */
+  /** The client: its name and version, its capabilities, and a test for a capability. */
   readonly client: ContextClient;
   /** The client's session. Undefined in revisions without sessions. */
   readonly session: ContextSession | undefined;

@@ -55,7 +55,7 @@ export interface CallFailure {
 
 /** A call that has ended, with its outcome. */
 export interface CallEnded extends CallStarted {
-  /** Time from the start of the call to its end, in milliseconds. */
+  /** Time in milliseconds from the start of the call to its end. */
   readonly durationMs: number;
   /**
    * The kind of outcome. `tool_error` is a result with `isError`. After `input_required` the client sends another
@@ -114,7 +114,7 @@ export interface QuestionStarted {
 
 /** A question that has ended, with its outcome. */
 export interface QuestionEnded extends QuestionStarted {
-  /** Time until the answer, in milliseconds. */
+  /** Time in milliseconds from the start of the question to its end. */
   readonly durationMs: number;
   /** `ok` if the client answered with a result. */
   readonly outcome: "ok" | "error";
@@ -173,7 +173,7 @@ export interface CallFollower {
 
 /** A session or connection that has ended. */
 export interface SessionClosed extends SessionInfo {
-  /** Time since the session or connection was opened, in milliseconds. */
+  /** Time in milliseconds since the session or connection was opened. */
   readonly durationMs: number;
 }
 

@@ -26,8 +26,8 @@ export interface ServerLimits {
    */
   answerMs: number;
   /**
-   * Maximum size of all answers and steps of one call, in bytes. Default: 256 KiB, because clients send them again with
-   * every round.
+   * Maximum size in bytes of all answers and steps of one call. Default: 256 KiB, because clients send the answers and
+   * steps again with every round.
    */
   stateBytes: number;
   /** Maximum number of rounds of questions in one call. Default: 10, the usual limit of clients. */
@@ -35,15 +35,17 @@ export interface ServerLimits {
   /** Maximum number of questions in one round. Default: 32. */
   questions: number;
   /**
-   * Maximum length of the client's info and capabilities in `initialize`, as JSON, in characters. Default: 16,384,
+   * Maximum length in characters of the client's info and capabilities in `initialize`, as JSON. Default: 16,384,
    * because the server stores them for each session.
    */
   clientLength: number;
   /** Maximum number of URIs that one session or one `subscriptions/listen` request may subscribe to. Default: 1000. */
   subscriptions: number;
-  /** Maximum total length of the URIs of one session or listen request, in characters. Default: 32,768. */
+  /** Maximum total length in characters of the URIs of one session or listen request. Default: 32,768. */
   subscriptionLength: number;
-  /** Maximum total length of the URIs of all sessions and listen requests, in characters. Default: 33,554,432. */
+  /**
+   * Maximum total length in characters of the URIs of all sessions and listen requests together. Default: 33,554,432.
+   */
   totalSubscriptionLength: number;
   /** Maximum number of open `subscriptions/listen` requests of one connection, such as a pipe. Default: 64. */
   listensPerPeer: number;

@@ -82,8 +82,8 @@ export interface QuotaOptions {
    */
   buckets?: number | undefined;
   /**
-   * Time in milliseconds after which the places of a node in the storage become free unless the node has renewed them.
-   * Default: 30,000.
+   * Time in milliseconds for which a node holds its places in the storage. The places become free if the node does not
+   * renew them within this time. Default: 30,000.
    */
   leaseMs?: number | undefined;
 }
