@@ -92,7 +92,7 @@ const CALLER_ERRORS: ReadonlySet<number> = new Set([
   RESOURCE_NOT_FOUND,
 ]);
 
-/** The failure of a server's call. `code` is the error code in the answer to the call. */
+/** The failure of a call to a server. `code` is the error code in the answer to the call. */
 export function serverFailure(error: unknown, code: number, cancelled: boolean): Failure {
   // A caller that cancelled receives no answer, so there is no code.
   if (cancelled) return { type: "cancelled", code: undefined, message: undefined };

@@ -33,13 +33,13 @@ export function lowerArguments(schema: SchemaNode, dialect: SchemaDialect): Lowe
   };
 }
 
-/** Maximum size of a schema, far above that of any usable tool. */
+/** Maximum size of a tool's schema. A larger schema is replaced by one without arguments. */
 const MAX_SIZE = { schemaNodes: 10_000, schemaDepth: 128 };
 
 /** Copies a schema. A schema that is too large becomes one without arguments. */
 function boundedSchema(schema: SchemaNode, lost: string[]): SchemaNode {
   try {
-    // Safe: a copy of an object.
+    // Safe: the copy of an object is an object.
     return snapshot(schema, MAX_SIZE) as SchemaNode;
   } catch (error) {
     lost.push(`the arguments: all, because ${thrownMessage(error)}`);

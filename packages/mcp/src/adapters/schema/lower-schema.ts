@@ -328,8 +328,8 @@ function objectOf(
     decode: (value) => (isObject(value) ? decodeProperties(byOuter, value) : value),
   };
   const used = ["type", "properties", "required", ...Object.keys(kept)];
-  // `additionalProperties` gets no note: models fill in only the listed properties, so closing an open schema loses
-  // nothing.
+  // `additionalProperties` gets no note: models fill in only the listed properties, so they do not need to know whether
+  // other properties are allowed.
   return lowering.withDescription(object, node, [...used, "additionalProperties", "patternProperties"], place);
 }
 

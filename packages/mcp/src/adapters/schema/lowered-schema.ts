@@ -63,7 +63,8 @@ export function orNull(schema: SchemaNode): SchemaNode {
 
 /**
  * Combines alternatives. Decoding uses the first alternative whose schema accepts the value and for which `original`
- * accepts the decoded value. If there is none, it uses the first alternative whose schema accepts the value.
+ * accepts the decoded value. If no alternative meets both conditions, decoding uses the first alternative whose schema
+ * accepts the value.
  */
 export function alternatives(branches: readonly LoweredSchema[], original: (value: unknown) => boolean): LoweredSchema {
   const schema = { anyOf: branches.map((branch) => branch.schema) };

@@ -37,8 +37,8 @@ function decoded(pointer: string): string {
 
 /**
  * Resolves `$ref` and `allOf` into one equivalent schema. Undefined if a reference is unknown or recursive, or if the
- * schemas cannot be merged. `within` holds the references already followed. The function adds each reference that it
- * follows.
+ * schemas cannot be merged. `within` holds the references already followed. This function adds each reference that it
+ * follows to `within`.
  */
 export function plainSchema(root: SchemaNode, schema: SchemaNode, within: Set<string>): SchemaNode | undefined {
   let node: SchemaNode | undefined = schema;
@@ -79,7 +79,10 @@ export function mergeSchemas(one: unknown, other: unknown): SchemaNode | undefin
   return merged;
 }
 
-/** True if one schema restricts additional properties, and the other declares properties that the first does not. */
+/**
+ * True if one schema restricts additional properties, and the other declares properties that the first does not
+ * declare.
+ */
 function areClosedToEachOther(one: SchemaNode, other: SchemaNode): boolean {
   const closes = (schema: SchemaNode, against: SchemaNode) =>
     schema["additionalProperties"] !== undefined &&

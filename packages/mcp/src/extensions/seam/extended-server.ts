@@ -26,8 +26,8 @@ export type ExtensionCall = SourceCall;
  */
 export interface PreparedCall extends ExtensionCall {
   /**
-   * Sends the questions of the handler and runs its steps. By default the asker of the protocol revision; `resume`
-   * replaces it.
+   * Sends the questions of the handler and runs its steps. Default: the asker of the protocol revision. `resume` can
+   * replace it.
    */
   readonly asker: Asker;
   /**

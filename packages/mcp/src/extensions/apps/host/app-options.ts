@@ -21,8 +21,8 @@ export interface AppLimits {
    */
   maxMessageBytes: number;
   /**
-   * Maximum average number of messages per second. Further messages are refused. More than ten times this number of
-   * refusals close the app. Default: 100.
+   * Maximum average number of messages per second. Further messages are refused. If the number of refusals exceeds ten
+   * times this value, the app is closed. Default: 100.
    */
   maxMessagesPerSecond: number;
   /** Maximum number of concurrent requests. Further requests are refused. Default: 16. */
@@ -127,7 +127,7 @@ export interface ShowAppOptions extends AppHooks {
    * different origins. Default: false, so that each app has a unique origin.
    */
   sameOrigin?: boolean | undefined;
-  /** Time in which the app must load and complete the handshake, or it is closed. Default: 30 s. */
+  /** Time limit for the app to load and complete the handshake. An app that exceeds it is closed. Default: 30 s. */
   initializeMs?: number | undefined;
   /** Time limit for one request of the app, including the user's consent. Default: 5 min. */
   requestMs?: number | undefined;

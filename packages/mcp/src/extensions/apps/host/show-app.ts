@@ -26,7 +26,7 @@ import { hostCapabilities, type ViewRequestHandler, viewRequests } from "./view-
 export interface ShownApp {
   /**
    * Resolves when the app has completed the handshake and queued notifications were sent. Rejects if the app is closed
-   * before.
+   * before that.
    */
   readonly ready: Promise<void>;
   /**
@@ -83,7 +83,7 @@ class AppInFrame implements ShownApp {
   #appModes: readonly unknown[] | undefined;
   /** Notifications to send when the app is ready. */
   readonly #queued: QueuedNotifications = {};
-  /** Progress of the call as the app knows it: its arguments, then its end. */
+  /** The part of the call that was sent to the app: nothing, the arguments, or the end of the call. */
   #sent: "nothing" | "input" | "end" = "nothing";
   #settle: { ready: () => void; failed: (error: McpError) => void; closed: (reason: string) => void };
 

@@ -20,7 +20,7 @@ export interface ViewDialogueOptions {
   handlerOf(method: string): ViewRequestHandler | undefined;
   /** Called with each notification of the page. */
   notified(method: string, params: Params): void;
-  /** Called when the page exceeds the rate limit so far that this cannot be a mistake. */
+  /** Called when the page has sent far more messages than the rate limit allows. */
   flooded(): void;
   /** Called with each refused message and each failed request. */
   refused(refusal: AppRefusal): void;
