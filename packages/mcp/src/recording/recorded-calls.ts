@@ -14,8 +14,8 @@ export function withoutOpenCursor(exchange: RecordedExchange, matcher: RequestMa
 }
 
 /**
- * Builds the result of a list request that was not recorded. The list contains the items that the client used, because
- * a client may call a tool without listing it. Returns undefined for other methods and for further pages.
+ * Builds the result of a list request that was not recorded, because a client may call a tool without listing it. The
+ * list contains the items that the client used. Returns undefined for other methods and for further pages.
  */
 export function recordedList(
   method: string,

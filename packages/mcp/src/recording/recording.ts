@@ -63,8 +63,8 @@ export interface Recording {
 export const MAX_RECORDING_BYTES = 64 * 1024 * 1024;
 
 /**
- * Parses the text of a recording. `name` stands for the text in errors, for example its file name. Throws
- * `invalid_definition`, with the number of the line if a single line is invalid.
+ * Parses the text of a recording. `name` identifies the text in error messages, for example the name of its file.
+ * Throws `invalid_definition`, with the number of the line if a single line is invalid.
  *
  * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/cli-record.md | Recording and replaying}
  */
@@ -159,8 +159,9 @@ export function handshakeOf(messages: readonly RecordedMessage[]): Pick<Recordin
 }
 
 /**
- * Returns the capabilities that the recorded clients declared, merged, because several clients may share one
- * connection. A replay needs them, because servers offer some tools only to clients with certain capabilities.
+ * Merges the capabilities that the recorded clients declared. Several clients may share one connection, so a recording
+ * may contain several declarations. A replay declares the same capabilities, because servers offer some tools only to
+ * clients with certain capabilities.
  */
 export function recordedCapabilities(messages: readonly RecordedMessage[]): Readonly<Record<string, unknown>> {
   const all: Record<string, unknown> = {};

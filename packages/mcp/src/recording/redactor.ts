@@ -18,8 +18,8 @@ const SECRET_NAME =
 const NOT_SECRET = new Set(["progresstoken"]);
 
 /**
- * Variables with the current and previous folder of a shell. Other spellings, such as `pwd` and `DB_PWD`, usually hold
- * passwords.
+ * Names of the environment variables in which a shell stores its current and previous folder. Variables with other
+ * spellings, such as `pwd` and `DB_PWD`, usually hold passwords.
  */
 const FOLDER_NAME = /^(?:OLD)?PWD$/;
 const ABSOLUTE_PATH = /^(?:\/|[A-Za-z]:[\\/])/;

@@ -3,7 +3,7 @@ import { matchesRedacted } from "./redactor.js";
 
 /** One place at which two JSON values differ. */
 export interface Difference {
-  /** The names and indexes that lead to the place, joined by dots. */
+  /** The member names and indexes from the root of the value to the place, joined by dots. */
   readonly path: string;
   /** The recorded value. Undefined if it was absent. */
   readonly recorded: unknown;

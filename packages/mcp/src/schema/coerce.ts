@@ -259,7 +259,8 @@ function resolveLocalRef(reference: string, root: JsonSchemaObject): unknown {
 function prune(plan: CoercionPlan, useful: Map<CoercionPlan, boolean>): boolean {
   const known = useful.get(plan);
   if (known !== undefined) return known;
-  // A recursive plan counts as useful while it is visited, because removing it too early would lose places to coerce.
+  // A recursive plan counts as useful while it is visited. Otherwise it could be removed before a place to coerce is
+  // found in it.
   useful.set(plan, true);
   for (const [name, next] of plan.properties) {
     // An empty plan stays if the plan has `additional`, which would otherwise apply to this property.

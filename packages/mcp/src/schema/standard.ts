@@ -178,8 +178,8 @@ function unavailable(schema: StandardSchemaV1, what: string): SchemaError {
 }
 
 /**
- * `unknown` for schemas that a tool can have. Otherwise an object type with a member that no schema fits. The type of
- * this member is the advice.
+ * `unknown` for schemas that a tool can have. Otherwise an object type whose member `input` or `output` has the advice
+ * as its type. No schema is assignable to this member, so the compiler's error shows the advice.
  */
 // Spreading the lists makes the compiler accept a schema that is itself a type parameter.
 export type CheckedTool<I, O> = ([...InputAdvice<I>] extends [string] ? { input: InputAdvice<I>[number] } : unknown) &

@@ -108,8 +108,8 @@ const PUBLISHED_SECRETS: readonly unknown[] = [
 ];
 
 /**
- * Throws `invalid_definition` for a secret, or for a list with a secret, that can be guessed: a secret that is missing,
- * too short, or a sample from the documentation. Applies to every option that accepts a secret.
+ * Throws `invalid_definition` if a secret, or any secret of a list, can be guessed: it is missing, too short, or a
+ * sample from the documentation. Applies to every option that accepts a secret.
  */
 export function checkSecret(secret: unknown): void {
   if (!Array.isArray(secret)) return checkOne("secret", secret);

@@ -104,7 +104,7 @@ export class ExpiringMap<V> {
 /**
  * One size limit that several stores share.
  *
- * Counts UTF-16 units, because `length` is free to read. Each unit takes one or two bytes of memory.
+ * Counts UTF-16 units, because reading `length` costs nothing. Each unit takes one or two bytes of memory.
  */
 export class ByteBudget {
   readonly #maximum: number;

@@ -124,9 +124,9 @@ export interface AppendLog {
    * Returns up to `limit` entries with ids above `afterId`, oldest first.
    *
    * MUST return `evicted: true` if an entry of this stream above `afterId` is gone (evicted or too old), if `afterId` is
-   * above the newest id, or if `afterId` belongs to an earlier stream of this name or to none. A reader must learn about
-   * a gap, not skip it. With `afterId` 0, reads from the beginning: an absent stream then has no entries, and a stream
-   * that has lost entries returns `evicted: true`.
+   * above the newest id, or if `afterId` belongs to an earlier stream of this name or to none. Readers thus notice every
+   * gap. With `afterId` 0, reads from the beginning: an absent stream then has no entries, and a stream with evicted or
+   * expired entries returns `evicted: true`.
    */
   read(stream: string, afterId: number, limit: number): LogRead | Promise<LogRead>;
   /** Restarts the lifetime of a stream. Returns false and creates nothing if the stream is absent. */

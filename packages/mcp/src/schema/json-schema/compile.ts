@@ -65,8 +65,8 @@ function compileOnce(patterns: Map<string, PatternTest>, source: string, path: s
 }
 
 /**
- * Compiles the targets of dynamic references. One target can lead to more resources and names, so the loop repeats
- * until nothing new appears.
+ * Compiles the targets of dynamic references. Compiling one target can add further resources and names, so the loop
+ * repeats until nothing new appears.
  */
 function fillDynamicNodes(compiler: Compiler, dynamic: Map<string, Map<SchemaResource, Node>>): void {
   for (let grew = true; grew; ) {
@@ -104,7 +104,7 @@ function compileNode(
 }
 
 // One empty list, shared by all schemas. Most schemas need only one or two of the five lists, and separate empty lists
-// would dominate memory.
+// would take most of the memory of a compiled schema.
 const NO_CHECKS: never[] = [];
 Object.freeze(NO_CHECKS);
 

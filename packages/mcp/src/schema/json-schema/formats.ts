@@ -80,7 +80,8 @@ function isUri(text: string): boolean {
 
 function isUriReference(text: string): boolean {
   const parts = URI_TEXT.test(text) ? URI_PARTS.exec(text) : null;
-  // RFC 3986, 4.2: in a relative reference, a colon in the first segment would end a scheme.
+  // RFC 3986, 4.2: the first segment of a relative reference contains no colon, because the text before the colon would
+  // be read as a scheme.
   if (parts === null || (!SCHEME.test(text) && /^[^/?#]*:/.test(text))) return false;
   return parts[1] === undefined || isAuthority(parts[1]);
 }

@@ -16,7 +16,8 @@ export interface JsonSchemaObject {
   /** The URI that identifies the schema, and the base of its relative references. */
   readonly $id?: string;
   /**
-   * The allowed JSON types. Accepts any string, because a schema imported from a JSON file has lost its literal types.
+   * The allowed JSON types. Accepts any string, because TypeScript infers `string` for the types in an imported JSON
+   * file.
    */
   readonly type?: JsonSchemaType | (string & {}) | readonly (JsonSchemaType | (string & {}))[];
   /** The schemas of the properties of an object, by name. */

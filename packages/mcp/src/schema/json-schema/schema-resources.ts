@@ -24,7 +24,7 @@ export interface LocatedSchema {
 
 /** All schema resources that one compilation may refer to. Resources are never fetched. */
 export interface SchemaResources {
-  /** Resources in order of discovery. Grows while references lead into further documents. */
+  /** Resources in order of discovery. Grows when a reference points into a document that is not indexed yet. */
   readonly all: readonly SchemaResource[];
   /** Returns the resource that a schema object belongs to. Undefined if the document has no `$id` and no anchors. */
   ownerOf(schema: JsonSchemaObject): SchemaResource | undefined;

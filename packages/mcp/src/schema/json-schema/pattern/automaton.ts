@@ -42,8 +42,8 @@ export function compileAutomaton<R>(
     spend(run, text.length >> 1);
     const points = pointsOf(text, flags);
     const answers: Uint8Array[] = [];
-    // A lookaround inside another one precedes the outer one in the list, so its results are ready when they are
-    // needed.
+    // The list contains an inner lookaround before the lookaround around it, so the inner results are ready when the
+    // outer lookaround needs them.
     for (const look of looks) {
       const answer = new Uint8Array(points.length + 1);
       scan(look, points, answers, spend, run, answer);
