@@ -19,9 +19,11 @@ export interface CatalogueStore {
  * Maximum length of the saved text, in characters. A longer text is neither loaded nor saved, and causes a warning.
  */
 const MAX_LENGTH = 32 * 1024 * 1024;
-/** Time over which changes are collected before they are saved. */
+/**
+ * Milliseconds between the first unsaved change and its save. Further changes in this time are saved together with it.
+ */
 const SAVE_AFTER_MS = 1000;
-/** Time after which one `save` counts as failed. */
+/** Milliseconds after which a `save` counts as failed. */
 const SAVE_MS = 5000;
 const VERSION = 1;
 
@@ -68,7 +70,7 @@ export class SavedCatalogue {
     }
   }
 
-  /** The saved lists of a server; undefined if its command or address has changed since then. */
+  /** The saved lists of a server; undefined if its command or address has changed since the lists were saved. */
   get(name: string, key: string): ServerLists | undefined {
     const saved = this.#servers[name];
     return saved?.key === key ? saved.lists : undefined;
@@ -87,7 +89,7 @@ export class SavedCatalogue {
     this.#changed = true;
   }
 
-  /** Saves pending changes once the save in progress has ended. */
+  /** Saves pending changes after the save in progress, if any, has ended. */
   flush(): Promise<void> {
     this.#timer?.cancel();
     this.#timer = undefined;

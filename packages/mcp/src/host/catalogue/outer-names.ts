@@ -9,7 +9,7 @@ export interface OuterNameOptions {
 }
 
 const DEFAULT_LENGTH = 60;
-/** Leaves room for the digest, two separators and a few letters of each part. */
+/** The smallest accepted `maxLength`. It leaves room for the digest, two separators and a few letters of each part. */
 const MIN_LENGTH = 24;
 const MAX_PREFIX_LENGTH = 32;
 const SEPARATOR = "__";
@@ -47,7 +47,7 @@ function splitsOneWay(server: string, name: string): boolean {
 }
 
 function replaced(text: string): string {
-  // Cut first: a server may send very long names, and the caller uses only the beginning.
+  // Cuts first, because a server may send very long names and the caller uses only the beginning.
   return text.slice(0, 256).replace(/[^A-Za-z0-9_-]/g, "_");
 }
 

@@ -13,7 +13,7 @@ import { compileValidator } from "../../schema/json-schema/validate.js";
 export interface ChangedTool {
   /** The tool with all of its arguments. */
   tool: Tool;
-  /** Arguments with values that every call gets. Callers neither see nor set them. */
+  /** Arguments that get the same value in every call. Callers neither see nor set them. */
   fixed?: Readonly<Record<string, unknown>> | undefined;
   /** Optional arguments that callers neither see nor set. */
   hidden?: readonly string[] | undefined;
@@ -154,7 +154,7 @@ function checkHidden(schema: Record<string, unknown>, fixed: object, hidden: rea
 /** The tools of one server after a filter. */
 export class FilteredTools {
   readonly tools: readonly Tool[];
-  /** Errors because of which the filter had to hide tools. */
+  /** The errors that made the filter hide tools. */
   readonly problems: readonly McpError[];
   /** Patterns that match no tool of the server. Most are misspelt. */
   readonly unused: readonly string[];

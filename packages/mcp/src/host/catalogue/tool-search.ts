@@ -36,7 +36,7 @@ export interface ToolHit {
   readonly tool?: Tool;
 }
 
-/** The tools of one server in numbers and words. */
+/** A summary of one server's tools: their number and their topics. */
 export interface ToolCategory {
   /** The name of the server. */
   readonly server: string;

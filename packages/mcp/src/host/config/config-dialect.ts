@@ -20,7 +20,7 @@ const GEMINI_FIELDS = ["httpUrl", "includeTools", "excludeTools"];
 /** The servers section of a configuration, and its dialect. */
 export interface FoundServers {
   readonly dialect: ConfigDialect;
-  /** The keys that lead to the servers. */
+  /** The keys from the top of the configuration down to the servers. */
   readonly path: readonly string[];
   readonly entries: Readonly<Record<string, unknown>>;
 }

@@ -3,7 +3,7 @@ import { shownName } from "./config-problem.js";
 import { absolutePath, readSmallFile } from "./small-file.js";
 import { parseReferences, type Reference, ReferenceFlaw, type TextPart } from "./text-references.js";
 
-/** A value that the user is asked for, as VS Code files declare it under `inputs`. */
+/** A value to ask the user for, as VS Code files declare it under `inputs`. */
 export interface ConfigInput {
   /** The id that `${input:id}` refers to. */
   readonly id: string;
@@ -43,7 +43,7 @@ export interface ValueSources {
 /** Reports a problem with a string. The texts of the problem never contain a value. */
 export type Report = (severity: "error" | "warning", message: string, fix: string) => void;
 
-/** Maximum length of a string after its references are filled in, in characters. */
+/** Maximum length of a string in characters, after its references are filled in. */
 const MAX_VALUE_LENGTH = 128 * 1024;
 
 /** Fills in the references of strings. Values that were filled in are not expanded again. */

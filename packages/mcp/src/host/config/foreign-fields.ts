@@ -148,7 +148,10 @@ const RULES: Readonly<Record<string, Rule>> = {
   },
 };
 
-/** Fields of ours that other applications use with other types, and how their values translate to ours. */
+/**
+ * Field names that our form shares with other applications, which use other types for them, and the rules that
+ * translate those values.
+ */
 const SHARED_NAMES: Readonly<Record<string, { readonly when: (value: unknown) => boolean; readonly rule: Rule }>> = {
   trust: {
     when: (value) => typeof value === "boolean",

@@ -49,7 +49,7 @@ interface WaitingCall {
 }
 
 const DEFAULT_QUEUE = 1_000;
-/** The advised wait while the duration of calls is unknown. */
+/** Milliseconds that a rejected caller is advised to wait while the duration of calls is unknown. */
 const DEFAULT_HINT_MS = 1_000;
 const MAX_HINT_MS = 60_000;
 /** The weight of the newest interval between the ends of two calls in the moving average. */

@@ -9,7 +9,7 @@ import type { RemoteConnection } from "./remote-connection.js";
 
 /** Timing of health checks. */
 export interface HealthOptions {
-  /** Milliseconds without an answer after which a ping is sent. Default: 30,000. */
+  /** Milliseconds without any answer from the server after which a ping is sent. Default: 30,000. */
   intervalMs?: number | undefined;
   /** Milliseconds that a ping may take. Default: 10,000. */
   deadlineMs?: number | undefined;
@@ -114,7 +114,7 @@ export class HealthCheck {
     this.#ping = undefined;
     // Cancels the ping if it is still running.
     controller.abort(failure?.error);
-    // A call that was answered meanwhile outweighs a lost ping.
+    // A call that was answered meanwhile proves that the server is alive, although the ping failed.
     if (failure !== undefined && this.#lastAnswer() <= begun) return this.#failed(failure.error);
     if (failure === undefined) {
       this.#markAlive();

@@ -71,7 +71,10 @@ export interface RemoteTarget {
 export class RemoteConnection {
   readonly client: Client;
   readonly name: string;
-  /** True if the server asks by requests while a call runs, and not in its results. */
+  /**
+   * True if the server sends its questions as requests while a call runs. False if it returns them as results of the
+   * call.
+   */
   readonly asksByRequest: boolean;
   /** Questions that the callers can answer, as declared to the server; undefined if only the application answers. */
   readonly declared: ClientCapabilities | undefined;

@@ -18,7 +18,7 @@ import { type CallerChannel, RemoteConnection } from "./remote-connection.js";
  * Beyond it, the connection that has been idle longest is closed. If none is idle, the call is rejected.
  */
 const MAX_CONNECTIONS = 100;
-/** Time after which an unused connection for callers is closed. */
+/** Milliseconds after which an unused connection for callers is closed. */
 const IDLE_MS = 300_000;
 
 /** The configuration of one server of a host. */
