@@ -1,7 +1,10 @@
 import type { LintRule } from "./lint-rule.js";
 
 const HINTS = ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"] as const;
-/** First words in the names of tools that destroy something, and of tools that only change something. */
+/**
+ * First words in the names of tools: `DESTROYS` for tools that destroy something, `CHANGES` for tools that only change
+ * something.
+ */
 const DESTROYS = new Set("clear delete destroy drop erase kill overwrite purge remove truncate wipe".split(" "));
 const CHANGES = new Set(
   "append buy create deploy edit insert pay publish rename reset send update upload write".split(" "),

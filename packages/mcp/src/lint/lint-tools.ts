@@ -23,7 +23,7 @@ export interface LintOptions {
   maxTokens?: number | undefined;
 }
 
-/** The total number of tokens above which some hosts warn. */
+/** Maximum number of tokens for the definitions of all tools together. Some hosts warn above it. */
 const MAX_TOTAL_TOKENS = 25_000;
 
 /** Rules about the tokens that definitions cost in every request. */
