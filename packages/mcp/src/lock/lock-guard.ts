@@ -20,7 +20,10 @@ const KINDS = Object.keys(LISTED_KINDS) as ListedKind[];
  * nor pinned are refused, unless `onDrift` is `warn`.
  */
 const MAX_VERDICTS = 10_000;
-/** Maximum number of listings in a row. Changes that are announced during a listing cause at most one more. */
+/**
+ * Maximum number of listings in a row. If the server announces changes during a listing, at most one more listing
+ * follows.
+ */
 const MAX_LISTINGS = 2;
 
 /** The verdicts about one kind of definitions, and how current they are. */
@@ -43,7 +46,7 @@ class LockGuard {
   readonly #client: LockableClient;
   readonly #policy: DriftPolicy;
   readonly #states: Readonly<Record<ListedKind, KindState>>;
-  /** The server's name and instructions that were last allowed. */
+  /** The server's name and instructions that were allowed last. */
   #approvedServer: { readonly name: string | undefined; readonly instructions: string | undefined } | undefined;
 
   constructor(client: LockableClient, policy: DriftPolicy) {
