@@ -25,8 +25,8 @@ export interface LoginContext extends Omit<TokenRequestContext, "server" | "clie
   /** Aborted when no request waits for the login any more. */
   readonly signal: AbortSignal;
   /**
-   * Sends requests that spend a code. It stops a little later than `signal`: if such a request is cancelled, its
-   * response is lost and the code is spent.
+   * Sends requests that spend a code. It is aborted a little later than `signal`, because a cancelled request may
+   * already have spent the code, and the token in its response would not be read.
    */
   readonly spend: BoundedFetch;
 }
@@ -126,7 +126,7 @@ function authorizationEndpoint(
   { issuer, authorization_endpoint: endpoint }: oauth.AuthorizationServer,
   steps: Steps,
 ): string {
-  // Discovery has removed an endpoint whose address is not allowed.
+  // An endpoint whose address is not allowed is undefined here, because discovery has removed it.
   if (endpoint !== undefined) return endpoint;
   throw steps.failure(`${issuer} has no usable authorization endpoint`, "Correct its metadata.");
 }
@@ -215,7 +215,10 @@ function checkedCode(
   throw steps.failure("the login failed", "Log in again.");
 }
 
-/** Includes the server's error text. It is trustworthy here, because `oauth4webapi` has checked the issuer before. */
+/**
+ * Includes the server's error text. The text comes from the expected issuer, because `oauth4webapi` has already checked
+ * the issuer.
+ */
 function refusalOf(error: unknown): string {
   if (!(error instanceof oauth.AuthorizationResponseError)) return errorMessage(error);
   const { error: code, error_description: description } = error;

@@ -26,7 +26,7 @@ export interface Grant {
 }
 
 /**
- * Returns the grant of a program that acts for itself. Prefer `privateKey` to `clientSecret`.
+ * Returns the grant for a program that acts on its own behalf. Prefer `privateKey` to `clientSecret`.
  *
  * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/machine-to-machine.md | Machine to machine}
  */
@@ -82,8 +82,8 @@ const ID_JAG = "urn:ietf:params:oauth:token-type:id-jag";
 const NOT_APPLICABLE = "n_a";
 
 /**
- * Returns the grant of a company that manages access through its identity provider. It exchanges the user's identity
- * token for an assertion (ID-JAG) that the authorization server of the MCP server accepts.
+ * Returns the grant for a company that manages access through its identity provider. The grant exchanges the user's
+ * identity token for an assertion (ID-JAG) that the authorization server of the MCP server accepts.
  *
  * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/machine-to-machine.md | Machine to machine}
  */

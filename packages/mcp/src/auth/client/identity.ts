@@ -17,7 +17,8 @@ import { locked, type TokenStore } from "./token-store.js";
 export class IssuerBindings {
   readonly #store: TokenStore;
   /**
-   * The last change. Changes run one after the other, so that two servers cannot both be the first to bind a client.
+   * Settles after the last change of a binding. Changes run one after the other, so that two servers cannot both be the
+   * first to bind a client.
    */
   #last: Promise<unknown> = Promise.resolve();
 
@@ -100,7 +101,7 @@ interface IdentityNeed {
 export interface IdentitySearch {
   readonly steps: Steps;
   readonly fetch: BoundedFetch;
-  /** Runs `work` while a user acts. Deadlines do not count meanwhile. */
+  /** Runs `work` while a user acts. The deadlines of waiting requests are paused meanwhile. */
   whileAsking<T>(work: () => Promise<T>): Promise<T>;
 }
 
@@ -179,7 +180,7 @@ export class Identities {
   }
 
   /**
-   * Throws if the program configured clients, none of which belongs to this issuer: that is a mistake or an attack.
+   * Throws if the program configured clients and none of them belongs to this issuer, which is a mistake or an attack.
    */
   #rejectOtherIssuer(issuer: string, steps: Steps): undefined {
     const { clients } = this.#options;

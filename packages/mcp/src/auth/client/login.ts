@@ -10,8 +10,8 @@ export interface LoginAttempt {
   readonly redirectUri: string;
   /**
    * Sends the user to `url` and resolves with all parameters of the redirect. Must not remove any parameter, because
-   * the caller validates them. `state` is the value that the redirect must carry. `url` does not contain it if the
-   * authorization request was pushed. Rejects if the user cancels.
+   * the caller validates them. `state` is the value that the redirect must carry. It is passed separately, because
+   * `url` does not contain it if the authorization request was pushed. Rejects if the user cancels.
    */
   visit(url: URL, state?: string): Promise<URLSearchParams>;
   /** Called once when the attempt ends, whatever the outcome. */
@@ -85,7 +85,10 @@ export function redirectLogin(options: RedirectLoginOptions): Login {
 
 const REDIRECT_MS = 300_000;
 
-/** RFC 8252, 7.1: the scheme of an app is a reversed domain name. System programs do not use such names. */
+/**
+ * Custom schemes that an app may use: reversed domain names (RFC 8252, 7.1). Schemes of system programs do not have
+ * this form.
+ */
 const APP_SCHEME = /^[a-z][a-z0-9+-]*(?:\.[a-z0-9+-]+)+:$/;
 
 function checkRedirect(uri: string): void {

@@ -58,7 +58,7 @@ export function clientAuthentication(client: OAuthClient, server: oauth.Authoriz
 
 /**
  * Form-encodes id and secret as in RFC 6749, 2.3.1. Replaces the function of `oauth4webapi`, which also escapes
- * characters such as `-`. Servers that do not decode the header would then see another client.
+ * characters such as `-`, so that a server that does not decode the header would read a different client id.
  */
 function basicAuthentication(secret: string): oauth.ClientAuth {
   return (_server, { client_id: id }, _body, headers) => {

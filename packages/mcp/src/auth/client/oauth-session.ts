@@ -32,9 +32,12 @@ export interface RefusedRequest {
   readonly isEarly?: boolean | undefined;
 }
 
-/** Tokens are renewed this long before they expire, so that none expires on the way to the server. */
+/** Tokens are renewed this long before they expire, so that a token is still valid when the server checks it. */
 const EARLY_MS = 30_000;
-/** Pause after a failed early renewal. Requests use the old token meanwhile. */
+/**
+ * After a failed early renewal, the session tries no other early renewal for this time. Requests use the old token
+ * meanwhile.
+ */
 const EARLY_PAUSE_MS = 5_000;
 
 /** The credentials for one server. Concurrent requests share one renewal. Tokens are stored by issuer. */
@@ -105,8 +108,8 @@ export class OAuthSession {
   }
 
   /**
-   * Stores the nonce that a server requires in proofs. Returns false if tokens are not bound to a key, so that a nonce
-   * is useless.
+   * Stores the nonce that a server requires in proofs. Returns false if tokens are not bound to a key, because a nonce
+   * is then useless.
    */
   rememberNonce(url: string, nonce: string): boolean {
     this.#dpop?.setNonce(new URL(url).origin, nonce);
@@ -131,11 +134,11 @@ export class OAuthSession {
   }
 
   /**
-   * Gets another token than the refused one. All waiting requests share one attempt, which is aborted when the last
-   * waiting request leaves.
+   * Replaces the refused token. All waiting requests share one attempt, which is aborted when the last of them is
+   * cancelled.
    */
   async renew(refused: RefusedRequest, waiter: TokenWaiter): Promise<void> {
-    // An aborted attempt may still be using the refresh token.
+    // Wait until an aborted attempt has ended, because it may still be using the refresh token.
     while (this.#renewal?.signal.aborted === true) await this.#renewal.done.catch(() => {});
     if (waiter.isCancelled || (this.#record !== undefined && this.#record.accessToken !== refused.used)) return;
     this.#renewal ??= new Renewal(this.#platform, async (renewal) => {

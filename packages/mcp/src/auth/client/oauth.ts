@@ -189,16 +189,16 @@ function checkDocumentUrl(url: string): void {
 }
 
 /**
- * How often one request is retried after a 401, after a 403 for missing scopes, and after a nonce challenge. After
- * that, the caller gets the response.
+ * Maximum number of retries of one request after a 401, after a 403 for missing scopes, and after a nonce challenge.
+ * After the last retry, the caller gets the response.
  */
 const MAX_RENEWALS = 2;
 const MAX_STEP_UPS = 2;
 const MAX_NONCES = 2;
 
 /**
- * Sends requests with the token of a session, and again after a challenge. The server did not run a request that it
- * answered with 401 or 403, so sending it again is safe.
+ * Sends requests with the token of a session, and sends a request again after a challenge. The server did not run a
+ * request that it answered with 401 or 403, so sending it again is safe.
  *
  * Requests to another origin carry no token, so that a redirect cannot leak it.
  */

@@ -72,7 +72,7 @@ function loginNeeded(url: string, scopes: readonly string[], held: TokenRecord |
   });
 }
 
-/** Everything that `obtainToken` needs in addition to a login. */
+/** The context of a login, and the other values that `obtainToken` needs. */
 interface ObtainTokenContext extends LoginContext {
   /** The address of the MCP server. */
   readonly url: string;

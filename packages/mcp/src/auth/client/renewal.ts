@@ -12,8 +12,8 @@ export interface TokenWaiter {
 /** Longest pause of deadlines for one user action, equal to the longest lifetime of a device code. */
 const MAX_HOLD_MS = 3_600_000;
 /**
- * Time for which a request that spends a code or a refresh token may continue after the last waiter has left. If it
- * were cancelled, its response would be lost.
+ * Time for which a request that spends a code or a refresh token may continue after the last waiter has left. If such a
+ * request were cancelled, the code or token could be spent without a new token in return.
  */
 const GRACE_MS = 2_000;
 

@@ -126,7 +126,7 @@ async function withoutMembers(response: Response, ignored: readonly string[] = [
   return new Response(JSON.stringify(Object.fromEntries(Object.entries(body).filter(isKept))), { status, headers });
 }
 
-/** Shorter values are not removed, because they would match ordinary words. */
+/** Shorter secrets are not removed from errors, because they would match ordinary words. */
 const MIN_SECRET_LENGTH = 8;
 
 /**
@@ -136,7 +136,8 @@ const MIN_SECRET_LENGTH = 8;
 export function withoutSecrets(error: unknown, sent: readonly string[]): unknown {
   if (!(error instanceof oauth.ResponseBodyError)) return error;
   const secrets = sent.filter(({ length }) => length >= MIN_SECRET_LENGTH).flatMap((one) => [one, formEncoded(one)]);
-  // Replace longer values first: the encoded form of a secret may begin with the secret, and its end would remain.
+  // Replace longer values first. The encoded form of a secret may begin with the secret itself. If the secret were
+  // replaced first, the rest of the encoded form would remain.
   for (const secret of secrets.sort((a, b) => b.length - a.length)) {
     error.error = error.error.replaceAll(secret, "…");
     const { error_description: text } = error;

@@ -11,7 +11,7 @@ export interface TokenStore {
   /** Returns the value of a key, or undefined if there is none. */
   get(key: string): MaybePromise<string | undefined>;
   /**
-   * Stores a value. Must not resolve before the value would survive a crash, because the refresh token that it replaces
+   * Stores a value. Must resolve only when the value would survive a crash, because the refresh token that it replaces
    * is already spent.
    */
   set(key: string, value: string): MaybePromise<void>;
@@ -90,7 +90,7 @@ export interface TokenRecord {
   /** The requested scopes, and the granted ones that were not requested. */
   readonly scopes: readonly string[];
   readonly refreshToken?: string | undefined;
-  /** Milliseconds since the epoch. */
+  /** Expiry of the access token, in milliseconds since the epoch. */
   readonly expiresAt?: number | undefined;
   /** The private key that the token is bound to. */
   readonly dpopKey?: JsonWebKey | undefined;
@@ -122,7 +122,7 @@ export class StoredTokens {
     await this.#store.delete(this.#key(issuer));
   }
 
-  /** Deletes the tokens of the current issuer, and the reference to it. */
+  /** Deletes the tokens of the current issuer, and the stored reference to this issuer. */
   async clear(): Promise<void> {
     const issuer = await this.#store.get(this.#pointer());
     if (issuer !== undefined) await this.forget(issuer);

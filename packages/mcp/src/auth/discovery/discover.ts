@@ -158,7 +158,7 @@ function metadataPlaces(server: string, fromChallenge: string | undefined, steps
   const root = `${origin}/.well-known/oauth-protected-resource`;
   const places = pathname === "/" ? [root] : [`${root}${pathname}`, root];
   if (fromChallenge === undefined) return places;
-  // An address on another origin would let one server publish metadata for another.
+  // Use only an address on the server's own origin. Otherwise one server could publish metadata for another.
   if (URL.canParse(fromChallenge) && new URL(fromChallenge).origin === origin) {
     return [...new Set([fromChallenge, ...places])];
   }

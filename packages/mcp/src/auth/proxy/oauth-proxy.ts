@@ -32,8 +32,8 @@ export interface OAuthProxyOptions {
   /** The provider where users log in, and the one application that is registered there. */
   upstream: UpstreamOptions;
   /**
-   * Seals tokens and all stored values. Must be the same on all nodes. Pass a list for rotation: the first one seals,
-   * all of them open.
+   * Seals tokens and all stored values. Must be the same on all nodes. Pass a list for rotation: the first secret seals
+   * new values, and every secret of the list can open values.
    */
   secret: string | readonly string[];
   /**

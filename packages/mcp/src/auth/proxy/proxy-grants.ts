@@ -33,7 +33,7 @@ export class SealedJson {
   async open<T extends object>(purpose: string, sealed: string): Promise<T | undefined> {
     const opened = await this.#secrets.open(this.#use(purpose), sealed);
     if ("fault" in opened) return undefined;
-    // Safe: only `seal` creates texts that open.
+    // Safe: only texts that `seal` created can be opened.
     const { value, until } = JSON.parse(opened.text) as { value: T; until: number };
     return until > this.#platform.now() ? value : undefined;
   }
@@ -70,9 +70,7 @@ export class Revocations {
     this.#platform = platform;
   }
 
-  /**
-   * Notifies all nodes that a key was deleted. Notifies this node even if the storage fails, in which case it rejects.
-   */
+  /** Notifies all nodes that a key was deleted. If the storage fails, notifies only this node and rejects. */
   async publish(key: string): Promise<void> {
     this.#revoked(key);
     await this.#storage.pubsub.publish(TOPIC, key);
@@ -80,7 +78,7 @@ export class Revocations {
 
   /** Calls `act` once when the key is deleted, or if it does not exist. Returns a function that stops watching. */
   watch(key: string, act: () => void): () => void {
-    // A separate function, because the same `act` may watch twice.
+    // A separate function for each watch, because the same `act` may be passed twice.
     const watcher = () => act();
     const watchers = this.#watchers.get(key) ?? new Set();
     this.#watchers.set(key, watchers.add(watcher));
@@ -276,11 +274,11 @@ export class ProxyGrants {
   }
 }
 
-/** Maximum number of marks in one list. Beyond that, the oldest mark is dropped. */
+/** Maximum number of marks (see `Mark`) in one list. Beyond that, the oldest mark is dropped. */
 const MAX_MARKS = 64;
 /**
- * Number of lists in the storage. Together they hold at most 16,384 marks in less than 1 MiB, however many logins
- * strangers start.
+ * Number of lists of marks in the storage. Together they hold at most 16,384 marks in less than 1 MiB, however many
+ * logins strangers start.
  */
 const LISTS = 256;
 /**
