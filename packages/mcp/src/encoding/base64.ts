@@ -27,10 +27,7 @@ export function fromBase64Url(text: string): Uint8Array | undefined {
   return toBase64Url(bytes) === text ? bytes : undefined;
 }
 
-/**
- * Returns an unguessable name of characters that need no escaping in headers and URLs. `bytes` is the number of random
- * bytes in it.
- */
+/** Returns a random name made from `bytes` random bytes. Its characters need no escaping in headers and URLs. */
 export function randomName(source: { randomBytes(count: number): Uint8Array }, bytes: number): string {
   return toBase64Url(source.randomBytes(bytes));
 }

@@ -1,4 +1,4 @@
-/** Returns the thrown value, or a new error if reading the value throws, because a handler may throw a proxy. */
+/** Returns the thrown value. If reading the value throws, as with some proxies, returns a new error instead. */
 export function readable(error: unknown): unknown {
   try {
     if (error instanceof Error || typeof error !== "object" || error === null) return error;

@@ -11,7 +11,7 @@ import { headerPairs } from "./protocol-headers.js";
 const MAX_DRAINED_BYTES = 64 * 1024;
 
 /**
- * Sends requests with any `fetch`: the runtime's, one behind a proxy, or a test's.
+ * Sends requests with any `fetch`: that of the runtime, one that uses a proxy, or one of a test.
  *
  * Returns redirects instead of following them. In browsers, redirects have status 0. `fetch` decodes bodies, so limits
  * count decoded bytes.

@@ -19,8 +19,8 @@ export interface Platform {
   /** Returns cryptographically strong random bytes. */
   randomBytes(count: number): Uint8Array;
   /**
-   * Returns the SHA-256 digest. Synchronous, because the keys of a handler's questions are needed before the handler's
-   * first `await`.
+   * Returns the SHA-256 digest. Synchronous, because a handler may ask the client before its first `await`, and each
+   * question needs a digest as its key.
    */
   sha256(data: Uint8Array): Uint8Array;
   /** Returns a cipher for authenticated encryption, with a key derived from `secret` for one `purpose`. */

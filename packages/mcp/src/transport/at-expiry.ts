@@ -4,8 +4,8 @@ import { callHook } from "../platform/call-hook.js";
 import type { Platform, Timer } from "../platform/platform.js";
 
 /**
- * Maximum duration of one timer. Timers may pause while the machine sleeps, so an expiry is noticed at most this long
- * after the machine wakes.
+ * Maximum duration of one timer, in milliseconds. Timers may pause while the machine sleeps. After the machine wakes,
+ * an expiry is noticed within this time.
  */
 const MAX_WAIT_MS = 60_000;
 

@@ -30,7 +30,7 @@ export interface MessagePortOptions extends QueueLimits {
  * no back-pressure.
  */
 const WINDOW_MESSAGES = 1024;
-/** Total length of unacknowledged messages above which further messages wait in the queue, in UTF-16 units. */
+/** Total length of unacknowledged messages, in UTF-16 units. Above it, further messages wait in the queue. */
 const WINDOW_LENGTH = 4 * 1024 * 1024;
 /**
  * Maximum time that `close` waits for the peer to close its end. After that, `close` closes the port itself. A peer in

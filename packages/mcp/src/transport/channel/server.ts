@@ -57,7 +57,7 @@ export interface ServeChannelOptions {
   platform?: Platform | undefined;
 }
 
-/** Time that running requests may take after `drain` before the channel closes, in milliseconds. */
+/** Default grace period of `drain`, in milliseconds. Requests that still run at its end are not answered. */
 const DRAIN_MS = 2000;
 
 /**
@@ -109,7 +109,8 @@ export function startChannel(servable: Servable, channel: Channel, options: Serv
   const drain = async (graceMs = DRAIN_MS) => {
     peer.endEndless();
     if (graceMs > 0 && connection.inFlightCount > 0) {
-      // Keeps the process alive: an idle event loop must not lose an answer that is still being computed.
+      // Keeps the process alive. With an idle event loop, the process would otherwise end before a pending answer is
+      // sent.
       await atMost(platform, graceMs, connection.whenIdle(), true);
     }
     await close();

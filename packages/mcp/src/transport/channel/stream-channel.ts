@@ -14,9 +14,9 @@ export interface StreamChannelOptions extends QueueLimits {
    */
   maxMessageBytes?: number | undefined;
   /**
-   * Pauses reading while the stream is congested and the output queue is longer than this, in UTF-16 units. A peer that
-   * does not read its answers then cannot send more requests. For servers only: if both ends paused, they could
-   * deadlock. Default: never. `serveStream` sets 1 Mi.
+   * Length of the output queue, in UTF-16 units, above which the channel pauses reading while the stream is congested.
+   * A peer that does not read its answers then cannot send more requests. For servers only: if both ends paused, they
+   * could deadlock. Default: never. `serveStream` sets 1 Mi.
    */
   holdInputAbove?: number | undefined;
   /** Time that `close` waits for pending writes before it destroys the stream. Default: 2 s. */
@@ -48,8 +48,8 @@ export const LINES: Framing = {
 };
 
 /**
- * A queue of this length, in UTF-16 units, is written before the end of the turn, because larger batches only cost
- * memory.
+ * Length of the queue, in UTF-16 units, at which it is written without waiting for the end of the turn. Larger batches
+ * would only cost memory.
  */
 const EARLY_WRITE = 64 * 1024;
 

@@ -12,7 +12,7 @@ export interface ServeStreamOptions
       "maxMessageBytes" | "maxQueuedMessages" | "maxQueuedBytes" | "holdInputAbove" | "decode" | "framing"
     > {
   platform: Platform;
-  /** Time that running requests may take after the peer has ended its output, in milliseconds. Default: 2 s. */
+  /** Milliseconds that running requests may take after the peer has ended its output. Default: 2 s. */
   drainMs?: number | undefined;
 }
 

@@ -5,7 +5,7 @@ import { channelTransport } from "./client.js";
 import { isConnecting, SUBPROTOCOL, type WebSocketLike, webSocketChannel } from "./websocket.js";
 import type { WebSocketTransportOptions } from "./websocket-client.js";
 
-/** Opens a WebSocket. In a separate module that `webSocketTransport` loads on demand. */
+/** Opens a WebSocket. `webSocketTransport` imports this module on demand. */
 export async function startWebSocket(
   url: string,
   target: string,

@@ -39,8 +39,8 @@ export interface WebSocketChannelOptions extends QueueLimits {
    */
   maxMessageBytes?: number | undefined;
   /**
-   * Pauses reading when the output queue grows beyond this, until the queue is empty. In UTF-16 units. For servers
-   * only; see `StreamChannelOptions`. Default: never.
+   * Length of the output queue, in UTF-16 units, above which the channel pauses reading until the queue is empty. For
+   * servers only; see `StreamChannelOptions`. Default: never.
    */
   holdInputAbove?: number | undefined;
   /** Time that `close` waits for the close frame of the peer. Default: 2 s. */
@@ -53,8 +53,8 @@ export interface WebSocketChannelOptions extends QueueLimits {
  */
 const HIGH_WATER = 1024 * 1024;
 /**
- * Interval at which the socket's buffer is checked, in milliseconds, because WebSockets have no event for an empty
- * buffer.
+ * Milliseconds between two checks of the socket's buffer. The channel polls, because WebSockets have no event for an
+ * empty buffer.
  */
 const POLL_MS = 5;
 const CONNECTING = 0;

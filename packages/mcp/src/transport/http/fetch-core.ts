@@ -17,7 +17,7 @@ import {
 import type { HttpServerOptions } from "./server/options.js";
 import { createHttpServer } from "./server.js";
 
-/** The request handler behind `fetchHandler`. Loaded on demand. */
+/** The request handler that `fetchHandler` loads on demand. */
 export interface FetchCore {
   (request: Request, context?: unknown): Promise<Response>;
   /** Refuses new requests and resolves when all running requests are answered, or after `graceMs`. Default 5 s. */

@@ -94,7 +94,7 @@ class HttpTransport implements Transport {
   #handshake: HandshakeState = newHandshake({});
   #getStream: GetStream | undefined;
   /**
-   * The last notification being sent. The GET stream opens after this notification, because some servers require that
+   * Settles when the last notification is sent. The GET stream opens after that, because some servers require this
    * order.
    */
   #lastNotification: Promise<unknown> = Promise.resolve();

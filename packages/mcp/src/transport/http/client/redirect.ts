@@ -25,8 +25,8 @@ const HARMLESS = new Set(["accept", "content-type", "mcp-protocol-version", "mcp
 
 /**
  * Returns the request that follows a redirect. Throws an `McpError` if the redirect has no valid target, would change
- * the method, leads from https to http, or follows five other redirects. Also throws if the redirect leads to another
- * origin, unless `policy` allows that.
+ * the method, replaces https by http, or is the sixth in a row. Also throws if the target has another origin, unless
+ * `policy` allows that.
  */
 export function afterRedirect(
   request: SendRequest,

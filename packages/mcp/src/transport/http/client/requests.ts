@@ -48,7 +48,7 @@ const MAX_REPLIES = 100;
  */
 const MAX_ANSWER_ATTEMPTS = 6;
 /**
- * Maximum number of answers that wait for their turn, for example because one read brought many questions. Further
+ * Maximum number of answers that wait for their turn, for example because many questions arrived at once. Further
  * answers are rejected.
  */
 const MAX_QUEUED_REPLIES = 10_000;
@@ -192,8 +192,8 @@ export class HttpRequests {
   }
 
   /**
-   * Posts an answer, and posts it again if the server is unreachable or asks for a later retry. Otherwise the call that
-   * waits for the answer would be lost. A server that receives an answer twice drops the second one.
+   * Posts an answer, and posts it again if the server is unreachable or asks for a later retry. Without a retry, the
+   * call on the server would never receive the answer. A server that receives an answer twice drops the second one.
    */
   async #postWithRetries(handshake: HandshakeState, text: string, what: string): Promise<void> {
     for (let attempt = 1; ; attempt++) {

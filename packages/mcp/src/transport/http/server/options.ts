@@ -47,8 +47,9 @@ export interface HttpLimits {
    */
   maxQueuedBytes?: number | undefined;
   /**
-   * Maximum number of bytes of complete replies that clients have not read, over all connections, in runtimes that
-   * report them (Node). Default 128 MiB. Beyond it the server closes the connection that has waited longest.
+   * Maximum total size of complete replies that clients have not read yet, in bytes, over all connections. Default 128
+   * MiB. Beyond it the server closes the connection that has waited longest. Applies only in runtimes that report
+   * unread bytes (Node).
    */
   maxUnsentBytes?: number | undefined;
   /**
@@ -129,8 +130,9 @@ export interface EventLogLimits {
    */
   maxUnreadLengthPerPrincipal?: number | undefined;
   /**
-   * Maximum number of characters of a client's answers to elicitations and other requests that another process on the
-   * same `storage` sent, per session. Default 4 Mi. The oldest answers are dropped first.
+   * Maximum total length of the stored answers of one session, in characters. A process stores a client's answer if
+   * another process on the same `storage` sent the request, for example an elicitation. Default 4 Mi. The oldest
+   * answers are dropped first.
    */
   maxAnswersLength?: number | undefined;
   /**

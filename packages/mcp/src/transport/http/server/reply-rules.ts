@@ -38,7 +38,9 @@ export interface ReplyRules {
    */
   readonly leavingCancels: boolean;
   readonly session?: ReplySession;
-  /** Opens a stream for the reply that outlives its connection. If absent, the connection itself is the stream. */
+  /**
+   * Opens a stream for the reply. This stream outlives its connection. If absent, the connection itself is the stream.
+   */
   openStream?(connection: SseConnection, requests: readonly Id[]): ReplyStream;
 }
 

@@ -7,7 +7,7 @@ import type { ServerState } from "./state.js";
 
 /** Number of consecutive keep-alives with unread data after which the server closes the connection. */
 const STUCK_TIMES = 4;
-/** Bytes of unread data up to which a client counts as reading, because they may be only keep-alive comments. */
+/** Maximum unread bytes of a client that still counts as reading. So few bytes may be only keep-alive comments. */
 const STUCK_BYTES = 1024;
 
 export const SSE_HEADERS: HeaderList = [

@@ -175,7 +175,7 @@ export class ServerState {
     if (this.draining) this.noteIdle();
   }
 
-  /** Returns the name of the limit that forbids to run `more` requests of this principal, if any. */
+  /** Returns the name of the limit that prevents `more` further requests of this principal from running, if any. */
   fullFor(key: string, more: number): string | undefined {
     const { maxInFlightPerPrincipal } = this.limits;
     return this.inFlightOf.get(key) + more > maxInFlightPerPrincipal ? "maxInFlightPerPrincipal" : undefined;

@@ -26,7 +26,9 @@ interface LogNode {
   failed(error: unknown): void;
 }
 
-/** Time that a client waits for the storage before it gets an event that is not stored yet. */
+/**
+ * Time that an event waits for the storage. After that, the client receives the event although it is not stored yet.
+ */
 const PATIENCE_MS = 250;
 /** Time to wait before trying a failed storage again. */
 const RETRY_MS = 1000;

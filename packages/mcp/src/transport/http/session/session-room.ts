@@ -24,7 +24,8 @@ interface RoomStore {
  */
 const MAX_QUESTIONS = 1000;
 /**
- * When a limit is reached, the node evicts 1/32 of that limit at once, so that it seldom searches for idle sessions.
+ * A node that has reached a limit evicts 1/32 of that number of sessions at once, so that it seldom searches for idle
+ * sessions.
  */
 const EVICTION_DIVISOR = 32;
 
