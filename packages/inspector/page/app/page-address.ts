@@ -32,7 +32,8 @@ export function followAddress(): void {
     const connection = chosenConnection.value;
     const hash = `#${currentView.value}${connection === undefined ? "" : `/${encodeURIComponent(connection)}`}`;
     if (location.hash === hash) return;
-    // An address without a hash is the first of a visit. It is replaced, so that the back button leaves the page.
+    // The address has no hash only when the page was just opened. That address is replaced, not added to the history,
+    // so that the back button leaves the page.
     if (location.hash === "") history.replaceState(null, "", hash);
     else history.pushState(null, "", hash);
   });

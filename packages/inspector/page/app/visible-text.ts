@@ -2,8 +2,8 @@ import { printable } from "@parley/mcp/protocol";
 import { options } from "preact";
 
 /**
- * Characters without a glyph. They can hide text from a human reader that a model still sees. Joiners and the common
- * variation selectors are excluded, because scripts and emoji need them.
+ * Characters without a glyph. A human reader cannot see text made of such characters, but a model reads it. Joiners and
+ * the common variation selectors are excluded, because scripts and emoji need them.
  */
 const UNSEEN = /(?!\u200c|\u200d|[\ufe00-\ufe0f])[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/gu;
 

@@ -23,7 +23,7 @@ export function storeChoice(key: string, name: string): void {
   try {
     sessionStorage.setItem(STORED, JSON.stringify([...choices]));
   } catch {
-    // If the storage is full or forbidden, the choice is lost on reload.
+    // If the storage is full or forbidden, the choice lasts until the next reload.
   }
 }
 

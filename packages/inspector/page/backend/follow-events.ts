@@ -4,7 +4,7 @@ import { addEntries, entries, inspectorState, inspectorStatus } from "./page-sta
 
 const RETRY_MS = 1_000;
 
-/** Applies the events of the inspector for as long as the page is open. Reopens a lost stream. */
+/** Applies the events of the inspector for as long as the page is open. Reopens the event stream whenever it ends. */
 export async function followEvents(): Promise<never> {
   for (;;) {
     await readEvents().catch(() => undefined);

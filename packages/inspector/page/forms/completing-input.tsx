@@ -14,7 +14,7 @@ interface CompletingInputProps {
   readonly complete: CompleteText;
 }
 
-/** Pause in typing after which suggestions are requested. */
+/** Time without typing before suggestions are requested, in milliseconds. */
 const QUIET_MS = 150;
 
 /** Loads suggestions while the user types. Ignores suggestions for text that has changed since. */

@@ -41,8 +41,8 @@ const NO_ISSUES: readonly FieldIssue[] = [];
 export function SchemaForm(props: SchemaFormProps) {
   const { schema, value, onChange, issues = NO_ISSUES, checks = false, idPrefix, onBroken, complete } = props;
   const [side, setSide] = useState<Side>("form");
-  // The text typed in the JSON tab, with the value that the text represents or, if the text is invalid, the value at
-  // that time.
+  // The text typed in the JSON tab. `value` is the value of that text or, if the text is invalid, the value that the
+  // form had when the text was typed.
   const [draft, setDraft] = useState<{ readonly text: string; readonly value: unknown }>();
   const found = useMemo(() => (checks ? valueIssues(schema, value) : NO_ISSUES), [checks, schema, value]);
   const byPath = useMemo(() => issuesByPath([...issues, ...found]), [issues, found]);

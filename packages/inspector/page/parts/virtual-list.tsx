@@ -2,14 +2,17 @@ import type { ComponentChildren, RefObject } from "preact";
 import { useId, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type ListWindow, rowAfterKey, scrollTopFor, visibleRows } from "./visible-rows.js";
 
-/** Pixels per `rem` on which row heights are based. Row heights scale with the font size of the user. */
+/**
+ * The default font size, in pixels per `rem`. Row heights are given for this size and scale with the font size of the
+ * user.
+ */
 const USUAL_REM = 16;
 /** Tolerance for the rounding of scroll positions. */
 const NEAR_PIXELS = 2;
 
 interface VirtualListProps<T> {
   readonly items: readonly T[];
-  /** In pixels at the default font size. */
+  /** The height of each row, in pixels at the default font size. */
   readonly rowHeight: number;
   readonly keyOf: (item: T) => string | number;
   readonly render: (item: T) => ComponentChildren;

@@ -37,10 +37,7 @@ export function isDismissed(question: QuestionInfo, aside: readonly Dismissal[],
   return call === undefined || call.startedMs <= put.ms;
 }
 
-/**
- * The questions that wait for an answer. Dismissed questions remain behind a button until another server or a new call
- * asks a question.
- */
+/** The questions that wait for an answer. If all of them are dismissed, shows only a button that opens them again. */
 export function QuestionsPanel() {
   const state = inspectorState.value;
   const questions = state?.questions ?? [];

@@ -1,6 +1,6 @@
 import { Lexer, type Token } from "marked";
 
-/** Maximum length of a text, and of one line, in characters. Texts beyond these limits are shown unformatted. */
+/** Maximum number of characters in a text, and in one line. Texts beyond these limits are shown unformatted. */
 export const MAX_MARKDOWN_LENGTH = 200_000;
 const MAX_LINE_LENGTH = 20_000;
 /**

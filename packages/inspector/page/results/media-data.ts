@@ -1,7 +1,7 @@
 /** Supported image types. Images are displayed with `<img>`, so that nothing inside them runs or loads. */
 const IMAGES = /^image\/(?:png|jpeg|jpg|gif|webp|avif|bmp|x-icon|vnd\.microsoft\.icon|svg\+xml)$/i;
 const SOUNDS = /^audio\/[a-z0-9.+-]{1,64}$/i;
-/** Maximum length of base64 data that is displayed or played. Longer data can only be saved. */
+/** Maximum number of base64 characters that are displayed or played. Longer data can only be saved. */
 const MAX_MEDIA_LENGTH = 32 * 1024 * 1024;
 
 /** The media type without its parameters. */

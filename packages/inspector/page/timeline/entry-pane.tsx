@@ -109,7 +109,7 @@ interface LoadedDetail {
 
 function useDetail(entry: EntrySummary, paired: EntrySummary | undefined): LoadedDetail {
   const [loaded, setLoaded] = useState<LoadedDetail>({});
-  // The headers of a request are complete once the request is answered, so the response triggers a reload.
+  // The headers of a request are complete only after its response, so the response triggers a reload.
   const answered = paired?.seq;
   useEffect(() => {
     let wanted = true;

@@ -3,7 +3,10 @@ import type { EntryDetail, MessageProblem } from "../../src/contract/timeline.js
 import { CopyButton } from "../parts/copy-button.js";
 import { problemLines, problemWords } from "./problem-lines.js";
 
-/** Number of characters displayed at first, because browsers take long to lay out more. A button shows the rest. */
+/**
+ * Number of characters displayed at first. A button shows the rest, because browsers need long to lay out a longer
+ * text.
+ */
 const FIRST_CHARACTERS = 100_000;
 /** Maximum number of lines with syntax colours. Longer messages are plain text, which browsers lay out fast enough. */
 const MAX_COLOURED_LINES = 1_000;

@@ -39,7 +39,7 @@ function memberOf(line: string, parent: OpenValue | undefined): { key: string; v
   return { key: textOf(line.slice(0, end)), value: line.slice(end + 2) };
 }
 
-/** The index after the string at the beginning of a line, including its quotes. */
+/** The index of the character after the closing quote of the string at the beginning of a line. */
 function endOfString(line: string): number {
   let at = 1;
   while (at < line.length && line[at] !== '"') at += line[at] === "\\" ? 2 : 1;

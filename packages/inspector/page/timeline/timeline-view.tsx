@@ -93,8 +93,8 @@ function ClearButton() {
     action.run(async () => {
       const last = entries.value.at(-1)?.seq ?? 0;
       await act("clear", {});
-      // Entries that arrived during the request may be newer than the clearing, so they stay for now. The next state
-      // from the inspector decides which of them remain.
+      // The inspector may have added entries after it cleared the timeline, so entries that arrived during the request
+      // stay until the next state reports which of them still exist.
       entries.value = entries.value.filter(({ seq }) => seq > last);
       chosenEntry.value = undefined;
       setAsking(false);

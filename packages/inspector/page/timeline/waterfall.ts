@@ -1,8 +1,8 @@
 import type { EntrySummary } from "../../src/contract/timeline.js";
 
 /**
- * One row of a waterfall: a request until its response, the questions between two rounds, or all other entries with the
- * same direction, kind and label as points in time.
+ * One row of a waterfall. A row shows a request until its response, or the questions between two rounds, or points in
+ * time: all other entries that have the same direction, kind and label.
  */
 export interface WaterfallRow {
   readonly seq: number;

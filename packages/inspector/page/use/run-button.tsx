@@ -1,7 +1,7 @@
 interface RunButtonProps {
   readonly title: string;
   readonly disabled: boolean;
-  /** True while the last press is being sent. Further presses do nothing. */
+  /** True while the request of the last press is being sent. Further presses do nothing. */
   readonly busy: boolean;
   readonly onRun: () => void;
 }

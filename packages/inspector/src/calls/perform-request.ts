@@ -35,7 +35,7 @@ export async function performRequest(
   }
 }
 
-/** Returns what a call names: the tool, prompt, URI, skill or method. */
+/** Returns the name of the tool or prompt, the URI of the resource or skill, or the method. */
 export function nameOf(request: CallRequest): string {
   switch (request.kind) {
     case "resource":

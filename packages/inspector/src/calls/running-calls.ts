@@ -46,7 +46,7 @@ interface Call {
   readonly request: CallRequest;
   readonly controller: AbortController;
   ended: EndedCall | undefined;
-  /** Size of the request, plus the size of the stored result and problem once the call has ended. */
+  /** Size of the request. After the end of the call, plus the size of the stored result and problem. */
   bytes: number;
 }
 

@@ -33,7 +33,7 @@ export class ConnectionAttempt {
   }
 }
 
-/** The timeout of an attempt to connect, which excludes the time of a login. */
+/** The timeout of an attempt to connect. The time of a login does not count. */
 class ConnectDeadline {
   readonly #ms: number;
   readonly #aborted = new AbortController();

@@ -5,7 +5,8 @@ export interface ExchangeFollower {
   /** Called when the response begins. */
   onResponse(response: SendResponse): void;
   /**
-   * Called with the body once the client has read it. A streamed body is truncated. `onResponse` may set this callback.
+   * Called with the body after the client has read it. A streamed body is truncated. `onResponse` may set this
+   * callback.
    */
   onBody?: ((text: string) => void) | undefined;
   /** Called if the request fails without a response. */
@@ -35,7 +36,7 @@ export function followExchanges(sender: Sender, follow: (request: SendRequest) =
   };
 }
 
-/** Wraps a response, so that `onText` receives the body once the client has read it. */
+/** Wraps a response, so that `onText` receives the body after the client has read it. */
 function observeResponse(response: SendResponse, onText: (text: string) => void): SendResponse {
   const { headers } = response;
   return {

@@ -117,8 +117,8 @@ export class HttpWatcher {
   }
 
   /**
-   * Holds the body of a response until `showBody` is called, which means that the response has no valid message. Then
-   * calls `show` with the body.
+   * Stores the body of a response. If the response has no valid message, `showBody` is called, and `show` receives the
+   * body.
    */
   #holdBody(id: unknown, show: (body: string) => void): ((text: string) => void) | undefined {
     if (typeof id !== "string" && typeof id !== "number") return undefined;

@@ -36,7 +36,7 @@ const CONNECT_MS = 30_000;
  * then enforces `connectMs` without the time of the login.
  */
 const CONNECT_WITH_LOGIN_MS = 600_000;
-/** A long idle timeout: the user sees a running call and can cancel it. */
+/** The idle timeout of calls. It is long, because the user sees a running call and can cancel it. */
 const IDLE_MS = 600_000;
 /**
  * Maximum length of an event, such as a line of stderr, in characters. Longer texts are truncated before they are
@@ -87,8 +87,7 @@ export class InspectedConnection {
   }
 
   /**
-   * The client, which also exists while a lost connection is being restored. Throws `connection_closed` if there is
-   * none.
+   * The client, even while the client restores a lost connection. Throws `connection_closed` if there is no client.
    */
   get client(): Client {
     const client = this.#attempt?.client;

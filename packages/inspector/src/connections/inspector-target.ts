@@ -1,7 +1,7 @@
 import type { Client, ClientOptions } from "@parley/mcp";
 import type { TargetInfo } from "../contract/connections.js";
 
-/** Callbacks for the output of a target other than messages. */
+/** Callbacks for output of a target that is not a message. */
 export interface TargetHooks {
   /** Called for each line that the server process writes to stderr. */
   onStderr(line: string): void;

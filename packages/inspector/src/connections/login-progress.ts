@@ -40,7 +40,7 @@ export class LoginProgress {
     this.#changed();
   }
 
-  /** Sets the outcome of the step with this timeline entry, once the response body was read. */
+  /** Sets the outcome of the step with this timeline entry. Called after the response body was read. */
   setOutcome(seq: number, outcome: string): void {
     this.#steps = this.#steps.map((step) => (step.seq === seq ? { ...step, outcome } : step));
     this.#changed();

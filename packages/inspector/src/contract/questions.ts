@@ -10,7 +10,7 @@ import type {
 export interface QuestionInfo {
   readonly id: string;
   readonly connection: string;
-  /** The call that led to the question, if known. */
+  /** The call during which the server asked the question, if known. */
   readonly call?: string | undefined;
   readonly askedMs: number;
   readonly question:

@@ -43,7 +43,7 @@ export interface RunInfo {
   readonly kind: "replay" | "comparison";
   /** The connection whose server is called. */
   readonly connection: string;
-  /** Number of the running call, from 1. 0 while connecting. */
+  /** Position of the running call, counted from 1. 0 while connecting. */
   readonly call: number;
   /** Total number of calls. 0 until it is known. */
   readonly calls: number;

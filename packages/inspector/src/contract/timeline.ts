@@ -79,7 +79,10 @@ export interface EntryDetail {
   readonly revision?: Revision | undefined;
   /** The definition that the message was validated against. */
   readonly definition?: string | undefined;
-  /** The reason why the message was not validated. With a `definition`: why only its beginning was validated. */
+  /**
+   * The reason why the message was not validated or, if `definition` is present, why only the beginning of the message
+   * was.
+   */
   readonly unchecked?: string | undefined;
   readonly problems: readonly MessageProblem[];
   readonly http?: HttpExchange | undefined;

@@ -41,7 +41,7 @@ export function hasHandshake({ revision }: CopiedRequest): boolean {
   return revision === undefined || shownRevision(revision).era === "stateful";
 }
 
-/** Returns the name of the tool, prompt or resource in a request, which HTTP repeats in a header. */
+/** Returns the name of the tool, prompt or resource in a request. Over HTTP, a header repeats this name. */
 export function namedIn(request: CopiedRequest): string | undefined {
   const field = CORE_METHODS.find(({ method }) => method === methodOf(request))?.nameField;
   const name = field === undefined ? undefined : ownParams(request)[field];

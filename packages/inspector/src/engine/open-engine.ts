@@ -26,7 +26,7 @@ export const INSPECTOR_VERSION = "0.1.0";
 /** An engine that connects to the targets of the inspector on request. */
 export interface OpenedEngine extends InspectorEngine {
   /**
-   * Starts to connect to every target. Called once a page has loaded, or after a short wait, so that connecting does
+   * Starts to connect to every target. Called when a page has loaded, or after a short wait, so that connecting does
    * not delay the page.
    */
   connectTargets(): void;

@@ -22,8 +22,8 @@ function constantsOf(alternative: unknown, root: unknown): readonly ChoiceOption
   const { $ref, title, description } = alternative;
   if (typeof $ref === "string") {
     const found = localSchema($ref, root);
-    // Follows a single reference, so that references cannot loop. Lists of constants are rarely behind several
-    // references.
+    // Follows only one reference, so that circular references cannot cause an endless loop. A list of constants rarely
+    // needs more.
     return "schema" in found && isJsonObject(found.schema) && found.schema["$ref"] === undefined
       ? constantsOf(found.schema, root)
       : undefined;

@@ -71,7 +71,7 @@ function similarityOf(schema: SchemaObject, value: unknown): number {
   return 1 + agreed.length * 1_000 + known.length;
 }
 
-/** True if a field can show a value. If not, the form shows the value as JSON, so that nothing is lost. */
+/** True if a field can show a value. If not, the form shows the value as JSON, so that no part of it is discarded. */
 export function canShowValue(field: FormField, value: unknown): boolean {
   if (value === undefined || (value === null && field.nullable)) return true;
   switch (field.kind) {

@@ -2,8 +2,8 @@ import type { FormField } from "./form-field.js";
 import { formFieldOf } from "./form-model.js";
 
 /**
- * Maximum depth and number of the values that are filled in automatically, and of the items of one list. Values beyond
- * these limits stay unset.
+ * Limits of the values that are filled in automatically: their depth, their number, and the number of items in one
+ * list. Values beyond these limits stay unset.
  */
 const MAX_FILL_DEPTH = 8;
 const MAX_FILLED_VALUES = 2_000;

@@ -56,7 +56,10 @@ class JsonScanner {
     }
   }
 
-  /** Reads a scalar, an empty container, or the opening of a container. Includes the first name of an object. */
+  /**
+   * Reads a scalar, an empty container, or the opening bracket of a container. After `{`, also reads the name of the
+   * first member.
+   */
   #valueOrOpening(open: ("{" | "[")[]): "scalar" | "opened" | { at: number; message: string } {
     this.#space();
     const char = this.#text[this.#at];

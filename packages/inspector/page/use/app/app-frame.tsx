@@ -37,7 +37,7 @@ export function AppFrame({ connection, definition, outcome }: AppFrameProps) {
   const container = useRef<HTMLDivElement>(null);
   const [problem, setProblem] = useState<ProblemInfo>();
   const [answered, setAnswered] = useState(false);
-  // In order of arrival. The library limits how many requests of an app wait.
+  // The waiting requests, oldest first. The library limits their number.
   const [consents, setConsents] = useState<readonly ConsentRequest[]>([]);
   const [consent] = consents;
   const [lines, setLines] = useState<readonly string[]>([]);
