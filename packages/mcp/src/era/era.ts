@@ -32,9 +32,7 @@ export interface CacheHint {
 export interface Accepted<M extends RequestMessage | NotificationMessage = RequestMessage> {
   readonly message: M;
   readonly era: ServerEra;
-  /**
-   * True if the message belongs to a session, provided that the transport has sessions. Other messages are independent.
-   */
+  /** True if the message belongs to a session on transports that have sessions. All other messages are independent. */
   readonly inSession: boolean;
   /** True if the request opens a session. */
   readonly opensSession: boolean;
@@ -60,8 +58,8 @@ export interface Call {
   /** The result of a method that the era itself implements. Undefined for all other methods. */
   readonly eraResult: EraResult | undefined;
   /**
-   * The session of the request. Undefined in revisions without sessions, even if the connection has carried a session
-   * before.
+   * The session of the request. Undefined in revisions without sessions, even if earlier requests on the connection
+   * belonged to a session.
    */
   readonly session: Session | undefined;
   /**
@@ -168,7 +166,10 @@ export interface OutgoingCall {
   mirrored?: readonly ParamHeader[] | undefined;
   /** Additional members of `_meta`, for example trace context. */
   meta?: Record<string, unknown> | undefined;
-  /** Capabilities that this call declares instead of the client's own, in revisions where requests declare them. */
+  /**
+   * Capabilities that this call declares instead of those of the client. Only for revisions in which requests declare
+   * capabilities.
+   */
   capabilities?: ClientCapabilities | undefined;
 }
 

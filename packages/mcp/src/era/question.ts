@@ -15,9 +15,9 @@ export function questionFor({ question, needs }: AskedQuestion, revision: Revisi
   if (method === "elicitation/create")
     return { question: { method, params: elicitationFor(question, features) }, needs };
   if (method !== "sampling/createMessage" || features.samplingTools) return { question, needs };
-  // Older revisions allow only one content block per message, so messages with several blocks are split. They also lack
-  // the capability `sampling.context`: a client may ignore `includeContext`, so the question does not require it. Safe:
-  // this library creates questions, so the messages exist.
+  // Older revisions allow only one content block per message, so messages with several blocks are split. Older
+  // revisions also lack the capability `sampling.context`. Their clients may ignore `includeContext`, so the question
+  // does not require that capability. Safe: this library creates questions, so the messages exist.
   const { messages } = params as { messages: SamplingMessage[] };
   return {
     question: { method, params: { ...params, messages: messages.flatMap(oneByOne) } },
@@ -35,8 +35,8 @@ export function answerTo(question: Question, answer: unknown, revision: Revision
 
 function elicitationFor(question: Question, features: RevisionFeatures): Members {
   const { elicitationId, ...params } = question.params ?? {};
-  // Only revisions with completion notifications need the id. Elsewhere it is removed, so that the question is the same
-  // in every round.
+  // Only revisions with completion notifications need the id. In other revisions the id is removed, so that the
+  // question is the same in every round.
   if (features.elicitationIds && elicitationId !== undefined) return { ...params, elicitationId };
   const form = formOf(question, features);
   return form === undefined ? params : { ...params, requestedSchema: downgradeForm(form) };

@@ -23,8 +23,8 @@ export interface Session {
 
 /**
  * True if the client has finished the handshake or behaves as if it had. Some clients never send
- * `notifications/initialized`. Their sessions count as ready after the first request, so that they do not expire after
- * `handshakeMs`.
+ * `notifications/initialized`. The session of such a client counts as ready after the first request, so that the
+ * session does not expire after `handshakeMs`.
  */
 export function isReady(session: Session): boolean {
   return session.initialized || session.usedEarly === true;
@@ -87,7 +87,8 @@ export function allowsBatches(revision: Revision): boolean {
 }
 
 /**
- * True if an event stream begins with an empty event, which gives the client an id to reconnect with.
+ * True if an event stream begins with an empty event. The id of this event lets the client reconnect before the first
+ * message.
  *
  * Spec: Transports, "Sending Messages to the Server",
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#sending-messages-to-the-server

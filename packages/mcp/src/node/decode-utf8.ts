@@ -1,7 +1,8 @@
 import type { DecodeUtf8 } from "../transport/framing/frame-decoder.js";
 import { builtin } from "./builtin.js";
 
-// A separate file, so that runtimes without Node's modules can import the entries that read no streams.
+// This line fails on runtimes without Node's modules. It is in a separate file, so that such runtimes can import the
+// entries that read no streams.
 const { isAscii, isUtf8 } = builtin("node:buffer");
 
 /** Decodes strictly with Node's own routines, which do not create an exception for each invalid input. */

@@ -4,11 +4,11 @@ import type { Platform } from "../platform/platform.js";
 import type { Endpoint } from "../transport/transport.js";
 import { builtin } from "./builtin.js";
 
-/** Maximum time that the exit of a process waits for a server's `terminate`, in milliseconds. */
+/** Maximum time in milliseconds that a process waits for a server's `terminate` before it exits. */
 const END_MS = 5000;
 /**
- * Time that the program has for its own cleanup after `terminate`, in milliseconds. Well below the 1.5 s or more after
- * which clients send SIGTERM.
+ * Time in milliseconds for the program's own cleanup after `terminate`. Much shorter than the time after which clients
+ * send SIGTERM (1.5 s or more).
  */
 const EXIT_GRACE_MS = 500;
 

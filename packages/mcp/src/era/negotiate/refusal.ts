@@ -71,7 +71,7 @@ export function mayBeLegacySse(error: unknown, allowed: readonly Revision[] | un
   return (status === 400 || status === 404 || status === 405) && !isModernError(error);
 }
 
-/** Reasons for a failed start, as the stdio transport reports them, after which another start would fail too. */
+/** Reasons for a failed start that the stdio transport reports, and for which another start would fail too. */
 const PERMANENT_START_FAILURES = [
   "missing_binary",
   "not_executable",
@@ -171,8 +171,8 @@ export function isTransient(error: unknown): boolean {
 /** Codes with which servers with sessions reject a request that has no session. */
 const NO_SESSION = [INVALID_REQUEST, -32000, -32001];
 /**
- * Codes that have other meanings as well. They count as a missing session only until the server has answered in this
- * revision.
+ * Codes that also have other meanings. Before the server's first answer in this revision, these codes count as a
+ * missing session, later not.
  */
 const PERHAPS_NO_SESSION = [METHOD_NOT_FOUND, INVALID_PARAMS, RESOURCE_NOT_FOUND];
 

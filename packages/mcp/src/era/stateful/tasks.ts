@@ -15,7 +15,7 @@ function capabilityOf(method: string): string {
 }
 
 /**
- * Tasks as an experimental part of the protocol: each request asks for its own task, in both directions.
+ * Tasks as an experimental part of the protocol: a request of either side can ask the receiver to run it as a task.
  *
  * Spec: Tasks, https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks
  */

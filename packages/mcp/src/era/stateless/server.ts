@@ -73,8 +73,8 @@ function encodedError(id: Id | undefined, error: McpError, early: boolean, revis
 
 /**
  * The code of an error, or -32603 for a code that this era reserves or no longer uses. A code that this era defines
- * must describe the current request. It becomes -32603 if another server sent it, and `UNSUPPORTED_VERSION` also if the
- * request has already been decoded.
+ * must describe the current request, so an error that another server sent gets -32603 instead. `UNSUPPORTED_VERSION`
+ * also becomes -32603 if the request has already been decoded.
  *
  * Spec: Overview, "Error Codes", https://modelcontextprotocol.io/specification/2026-07-28/basic#error-codes
  */
@@ -98,8 +98,8 @@ function decode(message: RequestMessage, { http }: RequestSource, self: ServerSe
   const params = message.params ?? {};
   const meta = params["_meta"];
   const named = http?.protocolHeaders.protocolVersion?.trim();
-  // Only the header selected this era, and it names an unknown version. That is the error to report, not the missing
-  // `_meta`.
+  // Only the version header selected this era, and the header names an unknown version. Report the unknown version, not
+  // the missing `_meta`.
   if (named !== undefined && !isRevision(named) && !isObject(meta)) throw unknownVersion(named, self);
   if (!isObject(meta)) throw missingMeta("_meta");
   const version = meta[META.protocolVersion];
@@ -146,7 +146,7 @@ function checkHeaders(http: HttpRequestInfo, message: RequestMessage, version: s
   const field = methods.get(message.method)?.nameField;
   if (field === undefined) return;
   const name = message.params?.[field];
-  // A missing body field is an error of the parameters, not of the headers.
+  // If the body has no name, the check of the parameters reports that, not the check of the headers.
   if (typeof name === "string") compare("Mcp-Name", nameHeader, name, true);
 }
 

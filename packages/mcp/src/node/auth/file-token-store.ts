@@ -27,7 +27,7 @@ export function fileTokenStore(path: string): TokenStore {
 
 class FileTokenStore implements TokenStore {
   readonly #path: string;
-  /** The last change of this process. Changes run one after the other. */
+  /** The most recent change of this process. The next change waits for it. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(path: string) {
@@ -136,8 +136,8 @@ class FileTokenStore implements TokenStore {
   }
 
   /**
-   * Writes the file. Returns false and leaves the file unchanged if the lock was lost, because another process may have
-   * written since.
+   * Writes the file. If another process has taken over the lock, returns false and leaves the file unchanged, because
+   * that process may have written to it.
    */
   async #write(values: Record<string, string>, lock: HeldLock): Promise<boolean> {
     await this.#removeLeftovers();
@@ -205,7 +205,7 @@ const RETRY_MS = 25;
 const MAX_WAIT_MS = 330_000;
 /** Interval at which the owner renews the lock, in milliseconds. */
 const HEARTBEAT_MS = 5_000;
-/** Age after which a lock that was not renewed counts as abandoned, in milliseconds. */
+/** Age in milliseconds at which a lock that was not renewed counts as abandoned. */
 const STALE_MS = 30_000;
 
 /** A lock file that this process holds. */
@@ -274,8 +274,8 @@ class StaleWatch {
   }
 
   /**
-   * Renames a stale lock file, in which only one process can succeed, and then deletes it. Restores the file if its
-   * owner has renewed the lock meanwhile.
+   * Renames a stale lock file and then deletes it. If several processes try this, only one of them can rename the file.
+   * Restores the file if its owner has renewed the lock meanwhile.
    */
   async removeIfStale(): Promise<void> {
     const path = this.#path;

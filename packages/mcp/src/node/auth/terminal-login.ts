@@ -20,7 +20,7 @@ const TIMEOUT_MS = 300_000;
 
 /**
  * Logs in from a machine without a browser. Prints the login address, and the SSH command that forwards the port of the
- * redirect. If forwarding is not possible, the user pastes the address at which the browser ended.
+ * redirect. If forwarding is not possible, the user pastes the address that the browser shows after the login.
  *
  * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/logging-in.md | Logging in}
  */

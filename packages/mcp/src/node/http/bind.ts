@@ -189,9 +189,9 @@ const MAX_UNANSWERED = 7;
 const TABLES = ["/proc/net/tcp", "/proc/net/tcp6"];
 
 /**
- * Closes connections whose peer has vanished without closing them. TCP keep-alive probes detect silent connections. The
- * kernel does not send probes while written data is unacknowledged, which is the case for event streams with their
- * comments. This class finds connections with unacknowledged data in the kernel's tables.
+ * Closes connections whose peer has vanished without closing them. TCP keep-alive probes detect this only on silent
+ * connections: the kernel sends no probes while written data is unacknowledged. Event streams regularly write comments,
+ * so a vanished peer leaves such data. This class finds connections with unacknowledged data in the kernel's tables.
  */
 export class DeadConnections {
   readonly #platform: Platform;

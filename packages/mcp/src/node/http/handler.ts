@@ -365,8 +365,8 @@ function endAfterBody(
 const WATCHED_BYTES = 16 * 1024;
 
 /**
- * Complete replies that clients have not read. If they exceed `maxBytes` in total, closes the connections that have
- * waited longest, so that clients which do not read cannot exhaust the memory.
+ * Complete replies that clients have not read. If these replies exceed `maxBytes` in total, closes the connections with
+ * the oldest replies, so that clients which do not read cannot exhaust the memory.
  */
 class UnsentReplies {
   readonly #maxBytes: number;

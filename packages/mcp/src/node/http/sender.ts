@@ -31,7 +31,7 @@ const IDLE_MS = 4_000;
  * below the usual descriptor limit of a process.
  */
 const MAX_SOCKETS = 512;
-/** Time that the rest of an unwanted body may take to arrive before its connection is closed, in milliseconds. */
+/** Time in milliseconds for the rest of an unwanted body to arrive. After that, its connection is closed. */
 const DRAIN_MS = 100;
 /** Maximum number of parsed addresses in the cache. Beyond it, the cache is cleared. */
 const MAX_TARGETS = 64;
@@ -57,7 +57,8 @@ export function nodeSender(options: NodeSenderOptions = {}): Sender {
       });
       outgoing.on("error", onError);
       outgoing.end(request.body);
-      // Once the response has begun, its reader sees the reason only if the response is destroyed.
+      // Once the response has begun, destroy the response instead of the request, so that the reader of the response
+      // gets the reason.
       return (reason) => void (incoming ?? outgoing).destroy(reason);
     } catch (error) {
       // For example, a header is invalid. Reported asynchronously, like every other error.

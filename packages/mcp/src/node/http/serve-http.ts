@@ -42,7 +42,7 @@ export interface ServeHttpOptions extends HttpServerOptions {
   /** Path of the metrics. Default: `/metrics`. */
   metricsPath?: string | undefined;
   /**
-   * Time during which `drain` still accepts requests while `readyPath` answers 503, in milliseconds. Gives a load
+   * Time in milliseconds during which `drain` still accepts requests while `readyPath` answers 503. Gives a load
    * balancer time to stop sending requests; choose more than two of its check intervals. Counts towards the time of
    * `drain`. Default: 0.
    */
