@@ -86,7 +86,7 @@ export class HostListeners {
  */
 export type HostedState = "disabled" | "starting" | "ready" | "restarting" | "failed" | "stopped";
 
-/** An error of a server. */
+/** The last error of a server, as plain data. */
 export interface ServerProblem {
   /** The kind of the error, such as `connect_failed` or `timeout`. */
   readonly kind: string;

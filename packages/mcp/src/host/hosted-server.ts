@@ -68,8 +68,8 @@ export class HostedServer {
   #lastError: ServerProblem | undefined;
   #lastFailure: McpError | undefined;
   /**
-   * The connection that fetches the lists and receives changes. `listed` resolves with true if the first lists of this
-   * connection arrived, otherwise with false. `listed` never rejects.
+   * The connection that fetches the lists and receives changes. `listed` resolves with true if the first lists over
+   * this connection arrived, otherwise with false. `listed` never rejects.
    */
   #listening: { readonly connection: RemoteConnection; readonly listed: Promise<boolean> } | undefined;
   /** Number of fetches so far. `#known` has the number of the fetch that returned the current list of each kind. */
@@ -323,7 +323,7 @@ interface WatchedResource {
   subscription: Promise<Subscription | undefined> | undefined;
 }
 
-/** The watched resources of one server. The watches continue over each new connection. */
+/** The watched resources of one server. When a connection is replaced, the watches continue over the new one. */
 export class RemoteWatches {
   readonly #watched = new Map<string, WatchedResource>();
   #client: Client | undefined;
@@ -343,8 +343,8 @@ export class RemoteWatches {
   }
 
   /**
-   * Subscribes over a new connection. Reports an update of every resource that was subscribed to before, because
-   * updates may have been lost meanwhile.
+   * Subscribes over a new connection. Reports an update of every resource that was subscribed to before, because the
+   * resource may have changed while no connection was open.
    */
   follow(client: Client): void {
     this.#client = client;

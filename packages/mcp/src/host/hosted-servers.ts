@@ -24,13 +24,13 @@ const START_WAIT_MS = 5_000;
 export class HostedServers {
   readonly #options: HostOptions;
   readonly #platform: Platform;
-  /** The lists of all servers as one. */
+  /** The combined lists of all servers. */
   readonly catalogue: HostCatalogue;
   /** The servers at which each client of a gateway has its own connection. */
   isolated: readonly RemoteServer[] = [];
   readonly #listeners: HostListeners;
   readonly #servers = new Map<string, HostedServer>();
-  /** Disabled servers, with true for those that are required. */
+  /** The disabled servers by name. The value is true if the server is required. */
   readonly #disabled = new Map<string, boolean>();
   readonly #supervisor: Supervisor;
   readonly #saved: SavedCatalogue | undefined;
@@ -311,7 +311,7 @@ function connectionSpecs(server: HostedServer, retryMs = RETRY_MS): ChildSpec<Re
     start: (signal) => server.start(signal),
     ended: async (connection) => {
       const ended = await connection.ended;
-      // Prefer the cause, because it describes why the connection ended.
+      // Prefers the cause, which describes why the connection ended.
       const reason = ended?.cause instanceof Error ? ended.cause : ended;
       return { normal: false, reason: reason?.message ?? "the connection was closed", error: reason };
     },

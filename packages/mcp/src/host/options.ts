@@ -63,8 +63,8 @@ export interface HostOptions {
     | Pick<HostServer, "startMs" | "callMs" | "concurrency" | "queue" | "perSecond" | "burst" | "trust">
     | undefined;
   /**
-   * Milliseconds that `start` waits for servers that are not required. Default: 5000, because each call waits for its
-   * server anyway.
+   * Milliseconds that `start` waits for servers that are not required. Default: 5000. A longer wait is seldom needed,
+   * because each call waits for its own server.
    */
   startWaitMs?: number | undefined;
   /** Milliseconds that a call waits for its server to start or restart. Default: 10,000. */

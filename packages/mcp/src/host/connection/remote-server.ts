@@ -66,7 +66,7 @@ type FoundConnection = RemoteConnection | Promise<RemoteConnection>;
 interface RunOptions {
   readonly caller: unknown;
   readonly signal: AbortSignal | undefined;
-  /** True if the call may be sent once more after it was lost with its connection. */
+  /** True if the call may be sent once more when its connection ends before the answer. */
   readonly repeatable: boolean;
   pick(): FoundConnection;
 }
@@ -77,7 +77,7 @@ export class RemoteServer {
   readonly config: RemoteServerConfig;
   readonly gate: CallGate;
   readonly circuit: CircuitBreaker | undefined;
-  /** Called with every further connection that several callers share, once it is open. */
+  /** Called with every further connection that several callers share, as soon as the connection is open. */
   onShared: ((connection: RemoteConnection) => void) | undefined;
   /** The server's own open connections. */
   readonly connections = new Set<RemoteConnection>();
@@ -236,8 +236,8 @@ export class RemoteServer {
   }
 
   /**
-   * Runs a call within the limits of the server. Repeats it once if it was lost with its connection and is
-   * `repeatable`.
+   * Runs a call within the limits of the server. Repeats a `repeatable` call once if its connection ended before the
+   * answer.
    */
   async run<T>(options: RunOptions, send: (connection: RemoteConnection) => Promise<T>): Promise<T> {
     const { signal, caller } = options;
@@ -317,14 +317,15 @@ class CallerConnections {
   readonly #channels = new WeakMap<object, CallerChannel>();
   #sweep: Timer | undefined;
 
-  /** `shared` is called with every connection that several callers share, once it is open. */
+  /** `shared` is called with every connection that several callers share, as soon as the connection is open. */
   constructor(config: RemoteServerConfig, shared: (connection: RemoteConnection) => void) {
     this.#config = config;
     this.#shared = shared;
   }
 
   /**
-   * Returns the connection of `caller` for `key`. Opens it on the first call, and on the first call after it was lost.
+   * Returns the connection of `caller` for `key`. Opens it on the first call, and again on the first call after it
+   * ended.
    */
   get(key: string, capabilities: ClientCapabilities, caller: unknown): FoundConnection {
     const now = this.#config.platform.monotonic();
@@ -437,7 +438,7 @@ function closeQuietly(opened: Promise<RemoteConnection>): Promise<void> {
   return opened.then((connection) => connection.close()).catch(() => {});
 }
 
-/** True if a call was lost with its connection. */
+/** True if the connection or the session of a call ended before the answer. */
 function isLost(error: unknown): boolean {
   return McpError.is(error) && (error.kind === "connection_closed" || error.kind === "session_lost");
 }

@@ -119,8 +119,8 @@ export class CallTask {
   }
 
   /**
-   * Publishes the status messages of the server's task as progress messages of the caller's task. There they become the
-   * status message.
+   * Publishes the status messages of the server's task as progress messages of the caller's call. They become the
+   * status messages of the caller's task.
    */
   async #publishStatus(task: FollowedTask, call: ServerCall): Promise<void> {
     let last: string | undefined;

@@ -73,8 +73,8 @@ function send(
 }
 
 /**
- * Forwards a call to a server behind the gateway, whatever the eras of caller and server. Forwards progress, log
- * messages, cancellation, questions and tasks as well.
+ * Forwards a call to a server of the gateway, even if caller and server speak different eras of the protocol. Forwards
+ * progress, log messages, cancellation, questions and tasks as well.
  */
 export function forwardRequest(request: ForwardedRequest): Promise<object> {
   const { call } = request;

@@ -30,7 +30,7 @@ export interface GatewayBackends {
   onChanged(listener: (lists: readonly OfferCapability[]) => void): () => void;
 }
 
-/** One server behind a gateway. */
+/** One server that a gateway forwards calls to. */
 export interface GatewayBackend extends ShownTools {
   readonly remote: RemoteServer;
   readonly config: { readonly filter: ToolFilterOptions };

@@ -47,7 +47,7 @@ export interface GatewayState {
   closeWhenGone(peer: Peer | undefined, server: RemoteServer): void;
 }
 
-/** An offer of a server behind the gateway. Forwards its calls to the server. */
+/** An offer of one of the gateway's servers. Forwards its calls to that server. */
 export class RemoteOffer implements FoundOffer {
   readonly item: OfferItems[OfferKind] | undefined;
   readonly task: FoundOffer["task"];

@@ -19,8 +19,8 @@ interface OpenQuestion {
 const PARKED = "gateway.parked";
 
 /**
- * A call that runs on a server which asks by requests. If its caller can only answer in further rounds, the call
- * continues to run between them, and each round attaches to it.
+ * A call to a server that asks by requests. If the caller can only answer in further rounds, the call continues to run
+ * between the rounds, and each round attaches to it.
  */
 export class RunningCall implements CallerChannel {
   readonly caller: unknown;
@@ -165,7 +165,7 @@ export function parkedId(call: ServerCall): Promise<string | undefined> {
  */
 const MAX_PARKED = 1000;
 
-/** Time for which the outcome of a call is stored, in case its last round is sent again. */
+/** Milliseconds for which the outcome of an ended call is stored, in case the caller repeats the last round. */
 const REPEAT_MS = 30_000;
 
 interface ParkedCall {
@@ -218,8 +218,8 @@ export class ParkedCalls {
   }
 
   /**
-   * Marks a call as ended. Its outcome stays stored for `REPEAT_MS`, for a caller that lost the answer and repeats its
-   * last round.
+   * Marks a call as ended. Its outcome stays stored for `REPEAT_MS`, for a caller that did not receive the answer and
+   * repeats its last round.
    */
   markEnded(call: RunningCall): void {
     for (const [id, parked] of this.#parked) {

@@ -190,7 +190,8 @@ export type ServerNaming =
     };
 
 /**
- * The parts of a request that are read. The request may come from `node:http`, a framework built on it, or `fetch`.
+ * The parts of a request from which the registry reads the server's name. The request may come from `node:http`, a
+ * framework built on it, or `fetch`.
  */
 export interface NamedRequest {
   /** The path with its query, or the whole URL. */

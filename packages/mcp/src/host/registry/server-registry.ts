@@ -62,15 +62,18 @@ export interface Binding extends Disposable {
   unbind(): void;
 }
 
-/** Restricted, because names appear in URLs, in host names and as prefixes of tools. */
+/** The pattern of valid names. It is strict, because names appear in URLs, in host names and as prefixes of tools. */
 const NAME = /^[A-Za-z](?:[A-Za-z0-9-]{0,30}[A-Za-z0-9])?$/;
 const MAX_SERVERS = 10_000;
-/** Maximum number of servers that `offers` asks at the same time, because each needs a client. */
+/**
+ * Maximum number of servers that `offers` asks at the same time. Each of them needs a client, so this also limits the
+ * number of open clients.
+ */
 const MAX_CONCURRENT_QUERIES = 32;
 
 /**
- * Callbacks to run when the server behind an endpoint closes. The registry subscribes to each endpoint only once,
- * however often the endpoint is registered.
+ * Callbacks to run when the server of an endpoint closes. The registry subscribes to each endpoint only once, however
+ * often the endpoint is registered.
  */
 const closeListeners = new WeakMap<Endpoint, Set<() => void>>();
 
@@ -88,7 +91,7 @@ export class ServerRegistry {
   readonly #lowerCaseNames = new Set<string>();
   readonly #bound = new Map<string, Set<BoundEndpoint>>();
   readonly #listeners = new Set<(event: RegistryEvent) => void>();
-  /** For each name, stops watching whether its server closes. */
+  /** Functions by the name of a server. Each stops watching for the close of that server. */
   readonly #closeWatches = new Map<string, () => void>();
 
   constructor(options: RegistryOptions = {}) {
@@ -213,8 +216,8 @@ export class ServerRegistry {
 
   /**
    * Creates one server with the offers of all servers, including servers that are registered later. The name of a
-   * server becomes a prefix: the tool `read` of `files` becomes `files_read`. Use it for pipes, which carry only one
-   * server, and for clients that do not know the names.
+   * server becomes a prefix: the tool `read` of `files` becomes `files_read`. Use it for transports such as stdio, over
+   * which clients reach only one server, and for clients that do not know the names.
    *
    * Lists, elicitation, sampling, progress and subscriptions work as with `server.mount`. Closing the joint server leaves
    * the other servers open. A registered endpoint that is not a `Server` of this package is left out, with a warning.
@@ -289,7 +292,7 @@ export class ServerRegistry {
   }
 }
 
-/** Calls `act` when the server behind an endpoint closes. Returns a function that stops watching. */
+/** Calls `act` when the server of an endpoint closes. Returns a function that stops watching. */
 function watchClose(endpoint: Endpoint, act: () => void): () => void {
   let acts = closeListeners.get(endpoint);
   if (acts === undefined) {

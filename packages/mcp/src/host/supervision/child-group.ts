@@ -55,7 +55,10 @@ export class ChildGroup {
     return this.#children.slice(this.#children.indexOf(child));
   }
 
-  /** True if the current round is about to stop the child, so that its own end has no effect. */
+  /**
+   * True if the current round is about to stop the child. If the child ends by itself before that, its end has no
+   * effect.
+   */
   isToStop(child: SupervisedChild): boolean {
     return this.#round?.toStop.has(child) === true;
   }

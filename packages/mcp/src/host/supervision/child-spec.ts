@@ -3,7 +3,8 @@ import { checkOptions } from "../../protocol/check-options.js";
 import { McpError } from "../../protocol/error.js";
 
 /**
- * The ends after which a child is restarted: all (`permanent`), abnormal ones (`transient`), or none (`temporary`).
+ * Decides whether a child that ended is restarted: always (`permanent`), only after an abnormal end (`transient`), or
+ * never (`temporary`).
  */
 export type RestartPolicy = "permanent" | "transient" | "temporary";
 
@@ -42,8 +43,8 @@ export interface ChildSpec<C = unknown> {
    */
   startMs?: number | undefined;
   /**
-   * Milliseconds that ending the instance may take before it is left behind. Default: 5,000; for a nested supervisor
-   * the sum over its children.
+   * Milliseconds that ending the instance may take. After that, the supervisor no longer waits for the end. Default:
+   * 5,000; for a nested supervisor the sum over its children.
    */
   stopMs?: number | undefined;
   /**

@@ -13,7 +13,10 @@ export interface ApplicationTiers {
   servers?: readonly ChildSpec[] | undefined;
   /** Transports that make the servers reachable: handles of `serveHttp`, `serveStdio` and the like. Default: none. */
   transports?: readonly ChildSpec[] | undefined;
-  /** Children that observe the others and that no other needs: metrics, traces, health reports. Default: none. */
+  /**
+   * Children that observe the other tiers, and that no other tier needs: metrics, traces, health reports. Default:
+   * none.
+   */
   observability?: readonly ChildSpec[] | undefined;
 }
 

@@ -28,8 +28,8 @@ interface Waiter {
 }
 
 /**
- * Maximum number of unfinished starts and stops of one child. Once it is reached, further starts fail until one of them
- * finishes.
+ * Maximum number of unfinished starts and stops of one child. At this number, further starts fail until one of the
+ * unfinished operations finishes.
  */
 const MAX_LEFT_BEHIND = 8;
 

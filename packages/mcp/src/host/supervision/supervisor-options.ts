@@ -85,7 +85,7 @@ export interface RestartBackOff {
 export const DEFAULT_INTENSITY: RestartIntensity = { restarts: 5, withinMs: 60_000 };
 export const DEFAULT_BACK_OFF: RestartBackOff = { firstMs: 1_000, longestMs: 30_000, jitter: 0.2 };
 
-/** Limits the exponent. After this many doublings every delay has reached the longest. */
+/** Maximum number of times that the delay doubles. All practical delays have reached `longestMs` by then. */
 const MAX_DOUBLINGS = 30;
 
 /** Counts the restarts within the last `withinMs`. */

@@ -83,8 +83,8 @@ export class Supervisor implements NestedSupervisor, AsyncDisposable {
   }
 
   /**
-   * Maximum number of milliseconds that `close` takes: the sum over all children, an upper bound because some are
-   * stopped at the same time.
+   * Maximum number of milliseconds that `close` takes: the sum of the limits of all children. The actual time may be
+   * shorter, because some children are stopped at the same time.
    */
   get stopBoundMs(): number {
     return this.#group.all.reduce((sum, child) => sum + child.stopBoundMs, 0);
@@ -182,7 +182,7 @@ export class Supervisor implements NestedSupervisor, AsyncDisposable {
   async #startChild<C>(spec: ChildSpec<C>): Promise<C> {
     const child = this.#add(spec);
     const outcome = child.nextOutcome();
-    // A running round starts the child in its turn.
+    // While a round is running, the round itself starts a child that is not isolated.
     if (this.#state !== "new" && (this.#group.round === undefined || child.isolated !== undefined)) child.start();
     // Safe: the value that this child's own `start` returned.
     return outcome as Promise<C>;
@@ -200,7 +200,7 @@ export class Supervisor implements NestedSupervisor, AsyncDisposable {
     if (child.isRemoving) throw this.#unknown(id);
     const command = ++child.commands;
     await child.stop("wait");
-    // A running round starts waiting children in their turn.
+    // Waits for a running round, because the round may start this child.
     if (!this.#restartsAlone(child)) while (this.#group.round !== undefined) await this.#group.round;
     if (child.state === "running") return child.value;
     const outcome = child.nextOutcome();

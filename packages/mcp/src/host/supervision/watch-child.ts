@@ -68,7 +68,7 @@ function stopMsOf(spec: ChildSpec, child: unknown): number {
   return spec.stopMs ?? (isNestedSupervisor(child) ? child.stopBoundMs : DEFAULT_STOP_MS);
 }
 
-/** Maximum number of milliseconds that ending an instance takes, including a second to force it. */
+/** Maximum number of milliseconds that ending an instance takes, including the wait after `force`. */
 export function stopBound(spec: ChildSpec, child: unknown): number {
   return stopMsOf(spec, child) + FORCE_WAIT_MS;
 }
@@ -120,7 +120,7 @@ function derivedEnd(value: Endable): Promise<ChildExit> {
   for (const promise of [value.closed, value.ended]) {
     if (isThenable(promise)) return Promise.resolve(promise).then(() => ({ normal: true, reason: "closed" }));
   }
-  // A separate promise for each instance: a shared one would retain all its callbacks.
+  // Creates a separate promise for each instance, because a shared promise would retain the callbacks of all instances.
   return new Promise(() => {});
 }
 
@@ -227,8 +227,8 @@ export class StartAttempt {
   }
 
   /**
-   * Cancels the attempt: aborts its signal, and ends the instance if it still starts. Resolves when the attempt has
-   * ended or is left behind.
+   * Cancels the attempt: aborts its signal, and ends the instance if the start succeeds nevertheless. Resolves when the
+   * attempt has ended or is left behind.
    */
   abandon(): Promise<void> {
     this.#wanted = false;
