@@ -166,7 +166,8 @@ class ClientSpan implements RequestFollower {
   readonly content?: NonNullable<RequestFollower["content"]>;
 
   /**
-   * `call` is the context of the server's call that asks a question. Used if the runtime has lost the ambient context.
+   * `call` is the context of the server's call that asks a question. It becomes the parent if no span is active,
+   * because some runtimes do not preserve the ambient context.
    */
   constructor(recorder: Recorder, request: RequestStarted, hasContent: boolean, call?: ApiContext) {
     this.#recorder = recorder;

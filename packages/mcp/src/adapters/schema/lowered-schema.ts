@@ -21,9 +21,9 @@ export function unchanged(schema: SchemaNode): LoweredSchema {
 }
 
 /**
- * Represents a value as JSON text, because the provider cannot describe it. Decoded text stays a string if it is not
- * JSON, or if the tool accepts only the string. The latter occurs because models omit the quotes around strings that
- * look like numbers.
+ * Represents a value as JSON text, because the provider's dialect cannot describe it. Decoding parses the text. It
+ * returns the text itself if the text is not JSON, or if the tool accepts the text but not the parsed value. The second
+ * case occurs because models omit the quotes around strings that look like numbers.
  */
 export function jsonText(description: string, isAccepted: (value: unknown) => boolean): LoweredSchema {
   return {

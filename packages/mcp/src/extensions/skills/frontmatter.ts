@@ -102,7 +102,7 @@ export function writeSkillText(frontmatter: SkillFrontmatter, body: string): str
 /** Words that some YAML version reads as another type than text. */
 const NOT_TEXT = /^(?:y|n|yes|no|on|off|true|false|null)$/i;
 
-/** Writes a value as JSON, which is valid YAML. Only strings that every YAML reader takes for text stay unquoted. */
+/** Writes a value as JSON, which is valid YAML. Only strings that every YAML reader reads as text stay unquoted. */
 function yamlText(value: unknown): string {
   if (typeof value === "string" && /^[A-Za-z][\w-]*(?: [\w(][\w,.()-]*)*$/.test(value) && !NOT_TEXT.test(value))
     return value;

@@ -10,7 +10,7 @@ import { digestOf } from "./served-skill.js";
 import { decodeText, encodedText } from "./skill.js";
 import { MAX_SKILL_BYTES, pathInSkill, pathProblem, SKILL_FILE } from "./skill-path.js";
 
-/** Allowance for the rest of a message around a file, in bytes. */
+/** Upper estimate for the size of a response without the file's content, in bytes. */
 const MESSAGE_OVERHEAD_BYTES = 65_536;
 
 /**
@@ -26,7 +26,7 @@ export interface SkillFile {
   readonly mimeType: string | undefined;
   /** The content of the file. */
   readonly bytes: Uint8Array;
-  /** The content as text. Undefined if the bytes are binary, that is, not UTF-8 or with NULs. */
+  /** The content as text. Undefined if the bytes are not UTF-8 or contain NULs. */
   readonly text: string | undefined;
 }
 

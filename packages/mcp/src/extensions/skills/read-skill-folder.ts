@@ -4,15 +4,15 @@ import { type SkillOffer, skillOfFiles } from "./skill.js";
 import { MAX_SKILL_BYTES, MAX_SKILL_FILES, pathProblem, SKILL_FILE, type SkillBudget } from "./skill-path.js";
 
 /**
- * Maximum number of entries. Applies separately to each folder, to each skill with its subfolders, and to the total of
- * all folders outside skills. A source with more entries is refused.
+ * Maximum number of directory entries. Applies separately to each folder, to each skill with its subfolders, and to the
+ * total of all folders outside skills. A source with more entries is refused.
  */
 const MAX_ENTRIES = 10_000;
 
 /**
- * Reads the skill of a folder with a `SKILL.md`. Otherwise reads the skills in its subfolders, at any depth. The
- * folders in between become the prefix of a skill. Ignores files and folders whose names begin with a dot. Throws for
- * content that cannot be served, and if the skills would exceed `budget`.
+ * Reads the skill in a folder if the folder contains a `SKILL.md`. Otherwise reads the skills in its subfolders, at any
+ * depth. The folders between `source` and a skill become the prefix of the skill. Ignores files and folders whose names
+ * begin with a dot. Throws for content that cannot be served, and if the skills would exceed `budget`.
  */
 export function readSkillFolder(source: string, platform: Platform, budget: SkillBudget): SkillOffer[] {
   if (platform.files === undefined) {

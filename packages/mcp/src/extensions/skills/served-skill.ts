@@ -186,7 +186,8 @@ export function treeOf(skills: readonly ServedSkill[]): SkillTree {
   const folders = new Map<string, readonly Resource[]>();
   const above = new Map<string, Map<string, Resource>>();
   for (const skill of skills) {
-    // In its own folder, a nested skill has the same files as the outer skill, so the order does not matter.
+    // A nested skill and the outer skill list the same files in the folder of the nested skill, so the order of the
+    // skills does not matter.
     for (const [uri, file] of skill.files) files.set(uri, file);
     for (const [uri, children] of skill.folders) folders.set(uri, children);
     for (const [folder, name] of foldersAbove(skill.path)) {

@@ -138,7 +138,9 @@ export function pathInSkill(root: string, uri: string): string | undefined {
   return uri.startsWith(`${root}/`) ? decodedPath(uri.slice(root.length + 1)) : undefined;
 }
 
-/** Decodes the segments of a path. Undefined if a segment is invalid or could lead out of its folder. */
+/**
+ * Decodes the segments of a path. Undefined if a segment is invalid or could refer to a location outside its folder.
+ */
 function decodedPath(path: string): string | undefined {
   if (/[?#\s]/.test(path)) return undefined;
   try {

@@ -25,7 +25,10 @@ import {
 import type { SkillOffer } from "./skill.js";
 import { SkillBudget } from "./skill-path.js";
 
-/** A source of skills: a folder that contains a `SKILL.md` or folders with one, or a value from `skill`. */
+/**
+ * A source of skills: a folder that contains a `SKILL.md`, a folder whose subfolders contain one, or a value from
+ * `skill`.
+ */
 export type SkillSource = string | SkillOffer;
 
 /** Options of `skills`. */

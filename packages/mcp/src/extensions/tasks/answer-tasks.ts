@@ -29,8 +29,8 @@ const PAGE_SIZE = 100;
 interface AnswerTask {
   readonly id: string;
   /**
-   * The dialect of the revision in which the question was asked. Stored, because the connection may already be gone by
-   * the time the task ends.
+   * The dialect of the revision in which the question was asked. Stored, because the connection may be closed before
+   * the task ends.
    */
   readonly dialect: TaskDialect;
   readonly createdAt: number;

@@ -87,7 +87,7 @@ function pause({ platform, signal }: QuestionRoute, ms: number): Promise<void> {
  */
 function withdraw({ platform, exchange }: QuestionRoute, taskId: string): void {
   const text = requestText(`w${randomName(platform, 9)}`, "tasks/cancel", JSON.stringify({ taskId }));
-  // The stream of a cancelled call is closed, so use the peer's own stream then.
+  // The stream of a cancelled call is closed, so send the request on the peer's own stream in that case.
   const stream = exchange.signal.aborted ? exchange.peer : exchange;
   stream?.send(text);
 }

@@ -99,8 +99,8 @@ export class TakeOver {
     }
     // Remember the task until the outcome is known, because a write that seemed to fail may have succeeded.
     this.#unsure.set(id, from);
-    // List the task here before its lease changes. If this process ends in between, the task is in one list too many.
-    // In the other order, it might be in no list.
+    // List the task here before its lease changes. If this process ends between the two writes, two lists contain the
+    // task. In the other order, no list might contain it.
     await nodes.add(id, before.createdAt + before.ttlMs);
     let taken = false;
     const record = await this.#environment.store.update(id, (found) => {

@@ -16,8 +16,8 @@ export class TaskCall {
   #call: PreparedCall | undefined;
 
   /**
-   * Runs a call whose questions and steps `asker` stores. After all checks of the call, and before its handler starts,
-   * waits for `create`. Without `create`, the task already exists.
+   * Runs a call whose questions and steps `asker` stores. Waits for `create` after all checks of the call and before
+   * its handler starts. Omit `create` if the task already exists.
    */
   run(server: ExtendedServer, request: Call, exchange: Exchange, asker: Asker, create?: () => Promise<void>) {
     return server.run(request, exchange, (call) => {
@@ -47,7 +47,7 @@ export class TaskCall {
   }
 }
 
-/** Sets the function behind `ctx.startTask` for a call that is not a task. */
+/** Sets the function that `ctx.startTask` calls, for a call that is not a task. */
 export function onStartTask(call: PreparedCall, start: () => Promise<boolean>): void {
   call.admission = { ...call.admission, startTask: start };
 }

@@ -104,8 +104,7 @@ async function complete(
   }
   const task = readTask(outcome.result);
   if (outcome.signal.aborted) {
-    // The caller cancelled the call while the answer was on its way. Cancel the task too, because no caller will know
-    // it.
+    // The caller cancelled the call before the answer arrived. Cancel the task too, because no caller receives it.
     await new ClientTask(client, statuses, task.taskId, task).cancel();
     throw outcome.signal.reason;
   }
@@ -120,8 +119,8 @@ async function complete(
   try {
     return (await followed.outcome(outcome.signal)) as unknown as Record<string, unknown>;
   } catch (error) {
-    // If the caller gave up, cancel the task. If the client is only closing, do not: the application may follow the
-    // task again later.
+    // If the caller aborted the call, cancel the task. If the client is only closing, do not cancel the task: the
+    // application may follow it again later.
     if (outcome.signal.aborted && !client.closing.aborted) followed.cancel().catch(() => {});
     throw error;
   }

@@ -26,8 +26,8 @@ const POLL_MS = 5000;
 const MAX_SEEN = 1000;
 
 /**
- * Maximum number of retries for writing an answer while the storage fails, and the pause between them. Then the answer
- * is dropped.
+ * Maximum number of retries for writing an answer while the storage fails. After the last retry, the answer is dropped.
+ * `RETRY_WRITE_MS` is the pause between two retries.
  */
 const MAX_WRITES = 60;
 const RETRY_WRITE_MS = 1000;
@@ -151,8 +151,8 @@ export class TaskResults {
 
   /**
    * Sends one question to the client on the stream of its request, if the client declares the capabilities for it. If
-   * the question was already sent for an earlier request, withdraws it there, because that client may be gone. Returns
-   * the controller that withdraws the question, or undefined if nothing was sent.
+   * the question was already sent for an earlier request, withdraws the earlier question, because the client of that
+   * request may be disconnected. Returns the controller that withdraws the question, or undefined if nothing was sent.
    */
   #ask({ id }: TaskRecord, name: string, question: Question, asker: QuestionAsker): AbortController | undefined {
     const { request, exchange } = asker;
@@ -240,7 +240,8 @@ export class TaskResults {
  */
 function isPreferred(one: QuestionAsker, other: QuestionAsker): boolean {
   const { peer, signal } = other.exchange;
-  // On a pipe, everything arrives as long as the peer is connected, so the question need not be sent again.
+  // Transports other than HTTP deliver every message while the peer is connected, so the question need not be sent
+  // again.
   if (peer !== undefined && peer === one.exchange.peer && peer.transport !== "http" && !signal.aborted) return false;
   return one.viaPeer === other.viaPeer ? one.number > other.number : other.viaPeer;
 }
@@ -257,14 +258,20 @@ function needsOf({ method, params = {} }: Question): readonly string[] {
   ];
 }
 
-/** Kinds of errors by which a question that was asked as a task may fail. The error is then stored as its answer. */
+/**
+ * Kinds of errors by which a question that was asked as a task may fail. The error is then stored as the answer to the
+ * question.
+ */
 const FAILURES: ReadonlySet<string> = new Set(["timeout", "cancelled", "invalid_response"]);
 
 function failedAnswer({ code, message }: McpError): TaskAnswer {
   return { error: { code, message } };
 }
 
-/** Lets one waiter sleep until `wake` is called. A call while nothing sleeps makes the next wait return at once. */
+/**
+ * Lets one waiter pause until `wake` is called. If `wake` is called while there is no waiter, the next wait returns at
+ * once.
+ */
 class WakeSignal {
   #noted = false;
   #wake: (() => void) | undefined;

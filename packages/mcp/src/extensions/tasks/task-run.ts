@@ -21,7 +21,7 @@ import { STORAGE_MS, type TaskStore } from "./stored/task-store.js";
 import { askedTooEarly, type RunHistory, StatusMessage, TaskAsker } from "./task-asker.js";
 import { TaskCall } from "./task-call.js";
 
-/** First and longest pause between attempts to store a change. */
+/** The first and the longest pause between attempts to store a change, in milliseconds. */
 const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 30_000;
 /** Maximum time for which a handler waits for a failing storage, in milliseconds. Then the step or question fails. */
@@ -67,7 +67,7 @@ export class TaskRun {
   create: () => Promise<void> = async () => {};
   readonly #environment: RunEnvironment;
   readonly #controller = new AbortController();
-  /** Aborted when the run has lost the task, or when the task has ended. */
+  /** Aborted when the run no longer holds the lease, or when the task has ended. */
   readonly signal = this.#controller.signal;
   readonly #record: TaskRecord;
   #asker: TaskAsker | undefined;
@@ -163,7 +163,8 @@ export class TaskRun {
   }
 
   /**
-   * Called when the task is stored. Starts the expiry timer, and reads the record again if it may have changed since.
+   * Called when the task is stored. Starts the expiry timer, and reads the record again if it may have changed in the
+   * meantime.
    */
   async onStored(): Promise<void> {
     const { createdAt, ttlMs } = this.#record;
@@ -183,7 +184,7 @@ export class TaskRun {
   async refresh(): Promise<void> {
     if (this.#ended) return;
     this.#readsAgain = true;
-    // Until the task is stored there may be no record, and `#read` would take a missing record for an expired task.
+    // Until the task is stored there may be no record, and `#read` would treat a missing record as an expired task.
     if (!this.#isStored) return;
     this.#reading ??= this.#read();
     await this.#reading;
@@ -202,8 +203,8 @@ export class TaskRun {
         server.platform.warn(`a task could not be read: ${thrownMessage(error)}`);
       }
     }
-    // Clear `#reading` in the same turn as the last check of the loop. Otherwise a `refresh()` in between would be
-    // lost.
+    // Clear `#reading` in the same turn as the last check of the loop. Otherwise a `refresh()` in between would have no
+    // effect.
     this.#reading = undefined;
     if (this.#subscribing === undefined && !this.#ended) await this.subscribe();
   }
@@ -288,7 +289,7 @@ export class TaskRun {
   /** Stores the outcome of the handler. Never rejects. */
   async settle(outcome: Promise<object>, request: Call): Promise<void> {
     const end = await endChange(outcome, request);
-    // Unsubscribe first, because this run itself makes the next change.
+    // Unsubscribe first: this run makes the next change itself and need not be notified of it.
     this.#unsubscribeNow();
     this.ignoresChanges = this.creator === undefined;
     await this.#end(end);
@@ -311,7 +312,8 @@ export class TaskRun {
   }
 
   /**
-   * Stores a change, such as the start of a step or a question. Rejects if this run has lost the task or releases it.
+   * Stores a change, such as the start of a step or a question. Rejects if this run no longer holds the lease, or
+   * releases the task.
    */
   async change(change: RecordChange): Promise<TaskRecord> {
     await this.create();

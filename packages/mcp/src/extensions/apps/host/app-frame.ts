@@ -6,7 +6,7 @@ import { PERMISSIONS, permissionsOnWire } from "../ui-meta.js";
 import { type HostFrame, type HostWindow, MAX_TIMER_MS, type ShowAppOptions } from "./app-options.js";
 import { FEATURES, SANDBOX_FLAGS } from "./sandbox-page.js";
 
-/** Largest width and height of an app, in pixels, so that an app cannot fill the host's page without end. */
+/** Largest width and height of an app, in pixels, so that an app cannot make the host's page arbitrarily large. */
 const MAX_PIXELS = 10_000;
 
 /** The frame of an app. */

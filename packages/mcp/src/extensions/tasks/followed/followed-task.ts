@@ -17,7 +17,8 @@ const MIN_POLL_MS = 20;
 const MAX_POLL_MS = 300_000;
 const DEFAULT_POLL_MS = 1000;
 /**
- * The largest random addition to a pause, as a fraction of the pause. It spreads out clients that started together.
+ * The largest random addition to a pause, as a fraction of the pause. Without it, clients that started together would
+ * always poll together.
  */
 const JITTER = 0.1;
 /** Minimum poll interval while the server sends notifications. Polling then only guards against lost notifications. */
@@ -52,7 +53,7 @@ interface PollState {
   readonly stop: AbortController;
   /** The reason why this client cannot answer the open questions, although other clients may. */
   unable: McpError | undefined;
-  /** Functions that each reject one wait for the outcome. */
+  /** Functions that each reject the promise of one caller that waits for the outcome. */
   readonly refusals: Set<(reason: McpError) => void>;
 }
 
@@ -92,8 +93,8 @@ export class ClientTask implements FollowedTask {
   #wasPolled = false;
 
   /**
-   * If `owned` is true, no other client knows the task. This client then cancels the task if it cannot answer its
-   * questions.
+   * If `owned` is true, no other client knows the task. This client then cancels the task if it cannot answer the
+   * task's questions.
    */
   constructor(client: ExtendedClient, statuses: PushedStatuses, id: string, task?: DetailedTask, owned = false) {
     this.#client = client;
@@ -128,8 +129,8 @@ export class ClientTask implements FollowedTask {
     const isWhole = task.status === "cancelled" || "result" in task || "error" in task;
     if (isWhole || !(this.#statuses.ended.has(this.id) || this.#client.era.has("tasks/result")))
       return taskOutcome(task);
-    // Replace a request that was sent before the task ended: it may wait on a lost connection. A new request is
-    // answered at once.
+    // Replace a request that was sent before the task ended: its connection may have failed. A new request is answered
+    // at once.
     if (this.#awaitsEnd) this.#result = undefined;
     return this.#withRetries(pushes, stop.signal, () => this.#requestResult(pushes, stop.signal));
   }

@@ -107,8 +107,8 @@ export class TaskQuestions {
     } catch (error) {
       if (unwanted.signal.aborted) return;
       this.#open.delete(key);
-      // The next wait for the task may try again. It sends the application's answer again. If there is none, or if the
-      // server refused it, it asks the application again.
+      // The next wait for the task may try again: it sends the application's answer again. If there is no answer, or if
+      // the server refused the answer, the next wait asks the application again.
       sent.delete(key);
       if (McpError.is(error) && error.kind === "invalid_params") unconfirmed.delete(key);
       this.#failures.set(key, McpError.from(error));

@@ -2,12 +2,15 @@ import type { Platform } from "../../../platform/platform.js";
 import type { KeyValue } from "../../../storage/storage.js";
 
 /**
- * Maximum number of tasks in one stored list. Further tasks go to another list, so that the cost of a write does not
- * grow with the number of tasks.
+ * Maximum number of tasks in one stored list. Further tasks are added to another list, so that the cost of a write does
+ * not grow with the number of tasks.
  */
 const LIST_LENGTH = 128;
 
-/** Maximum number of attempts to write a list that another process writes at the same time. Then the write fails. */
+/**
+ * Maximum number of attempts to write a list that another process writes at the same time. After the last attempt, the
+ * write fails.
+ */
 const MAX_ATTEMPTS = 16;
 
 /** The tasks that one process runs, in stored lists of bounded length. */
@@ -61,7 +64,7 @@ export class NodeTasks {
 
   /**
    * Stores the lists that changed since the last write. If `all` is true, stores every list, because the stored lists
-   * may be gone.
+   * may no longer exist.
    */
   async storeAll(all: boolean): Promise<void> {
     const lists = this.#lists.filter((list) => all || !list.isStored);

@@ -6,8 +6,8 @@ import type { KeyValue } from "../../../storage/storage.js";
 import { NodeTasks } from "./node-tasks.js";
 
 /**
- * Maximum number of attempts to write the list of processes, which other processes write at the same time. Then the
- * write fails.
+ * Maximum number of attempts to write the list of processes, which other processes write at the same time. After the
+ * last attempt, the write fails.
  */
 const MAX_ATTEMPTS = 64;
 /** Number of consecutive heartbeats without a task after which a process leaves the list of processes. */

@@ -40,7 +40,7 @@ export interface TaskRecord {
   readonly progress?: number | undefined;
   /** Number of times that the handler may still be restarted. */
   readonly retry: number;
-  /** Number of consecutive processes that ended while running the task, without progress. */
+  /** Number of consecutive processes that ended while they ran the task and before the task made progress. */
   readonly stalls?: number | undefined;
   readonly lease: TaskLease;
   /**

@@ -44,7 +44,7 @@ const CREATION_MS = 60_000;
 /** Maximum number of failed removals that are stored for a retry. Beyond this, records are left to expire. */
 const MAX_PENDING_REMOVALS = 1000;
 
-/** Number of random bytes in a task id, enough that an id cannot be guessed, and the format of an id. */
+/** Number of random bytes in a task id, so that ids cannot be guessed. `TASK_ID` matches the encoded id. */
 export const TASK_ID_BYTES = 24;
 export const TASK_ID = /^[\w-]{32}$/;
 
