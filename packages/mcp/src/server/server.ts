@@ -96,8 +96,8 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
   readonly #logging: Logging;
   readonly #internals: ServerInternals;
   /**
-   * The servers in which this server is mounted, and its own endpoint once created. An outer server that closes also
-   * closes this server if no other user remains.
+   * The users of this server: the servers in which it is mounted, and its own endpoint after that is created. An outer
+   * server that closes also closes this server if no other user remains.
    */
   readonly #users = new Set<object>();
   #endpoint: Endpoint | undefined;

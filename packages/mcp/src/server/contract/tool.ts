@@ -224,17 +224,17 @@ export interface TaskPolicy {
    */
   begin?: "call" | "handler" | undefined;
   /**
-   * Time in milliseconds, from its creation, for which the task and its result are stored. Default: that of the
-   * extension.
+   * Time in milliseconds for which the task and its result are stored, counted from the creation of the task. Default:
+   * `ttlMs` of the extension.
    */
   ttlMs?: number | undefined;
-  /** Time in milliseconds that clients should wait between two polls. Default: that of the extension. */
+  /** Time in milliseconds that clients should wait between two polls. Default: `pollIntervalMs` of the extension. */
   pollIntervalMs?: number | undefined;
   /**
-   * Maximum number of times that the handler may start again after its process ended before the first step finished, or
-   * during a step. An interrupted step runs again. Default: 0, because the interrupted work may already be done; the
-   * task then fails with an explanation. If the process ended between steps, after a finished step or an answered
-   * question, the task always continues, unless ten processes in a row ended without progress.
+   * Maximum number of restarts of the handler if its process ends during a step, or before the first step has finished.
+   * An interrupted step runs again. Default: 0, because the interrupted work may already be done; the task then fails
+   * with an explanation. If the process ended between steps, after a finished step or an answered question, the task
+   * always continues, unless ten processes in a row ended without progress.
    */
   retry?: number | undefined;
 }
@@ -281,7 +281,7 @@ export interface ToolPolicy {
    * no limit.
    */
   timeoutMs?: number | undefined;
-  /** Maximum size of the result as JSON, in bytes. At least 1024. Default: no limit. */
+  /** Maximum size in bytes of the result as JSON. At least 1024. Default: no limit. */
   maxResultBytes?: number | undefined;
   /**
    * Treatment of a result larger than `maxResultBytes`: `truncate` cuts it, `link` stores it for `resources/read` and

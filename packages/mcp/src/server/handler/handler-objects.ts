@@ -73,7 +73,7 @@ class SharedObject implements HandlerObjects {
 const yes = () => true;
 const no = () => false;
 
-/** Time limit of `terminate`, in milliseconds, so that a stuck handler does not block closing. */
+/** Time limit of `terminate`. Without a limit, a stuck handler would block closing. */
 const TERMINATE_MS = 5000;
 
 /** The peer of a session. Transports that store sessions create the peer after the handshake. */

@@ -47,7 +47,10 @@ const LISTS = {
   resourceTemplates: "listResourceTemplates",
 } as const satisfies Record<OfferKind, keyof ServerHandler>;
 
-/** Maximum number of pages of one list. Beyond it the request fails, because the handler's cursors may never end. */
+/**
+ * Maximum number of pages of one list. Beyond it the request fails, because a faulty handler may return a next cursor
+ * with every page.
+ */
 const MAX_PAGES = 1000;
 
 /** The objects and subscriptions of a server that is created from a handler. */
@@ -303,7 +306,7 @@ export function handlerOptions(
   };
 }
 
-/** The properties of a listed tool that its calls are checked against. */
+/** The properties of a listed tool against which the server checks calls. */
 export interface DescribedTool {
   readonly output: OutputParser | undefined;
   /** True if the output schema allows values other than objects. */
@@ -317,8 +320,8 @@ export type ListPage = (
 ) => Promise<{ readonly tools: readonly unknown[]; readonly nextCursor?: string | undefined }>;
 
 /**
- * Maximum number of tools whose schemas are stored. The results and headers of further tools are not checked. Also
- * limits the pages of a search and the stored names of missing tools.
+ * Maximum number of tools whose schemas are stored. The results and headers of further tools are not checked. Also the
+ * maximum number of pages that a search reads, and of stored names of missing tools.
  */
 const MAX_TOOLS = 10_000;
 const UNKNOWN_TOOL: DescribedTool = { output: undefined, wrapsOutput: false, headers: [] };
@@ -356,7 +359,10 @@ export class ListedTools {
     return this.lookUp(name, list).catch(() => UNKNOWN_TOOL);
   }
 
-  /** Reads the list until it finds the tool: callers may see different lists, and a list may have changed. */
+  /**
+   * Reads the list page by page until it finds the tool. Reads even if the tool is stored, because callers may see
+   * different lists, and a list may have changed.
+   */
   async lookUp(name: string, list: ListPage): Promise<DescribedTool> {
     let cursor: string | undefined;
     for (let page = 0; page < MAX_TOOLS; page++) {

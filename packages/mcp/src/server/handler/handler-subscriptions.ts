@@ -9,7 +9,10 @@ type Next = () => MaybePromise<object>;
 
 /** Asks a handler object for its consent before the server confirms a subscription. */
 export class HandlerSubscriptions {
-  /** The outcomes of `subscribe` of the shared object, by URI, until the last subscriber has left. */
+  /**
+   * The outcomes of `subscribe` of the shared object, by URI. Each is stored until the URI has lost its last
+   * subscriber.
+   */
   readonly #subscribed = new Map<string, Promise<void>>();
   /** Running calls of `unsubscribe`, by URI. */
   readonly #unsubscribing = new Map<string, Promise<void>>();

@@ -26,7 +26,7 @@ export interface Counts {
   acquirePlace(key: string, max: number): MaybePromise<(() => void) | undefined>;
   /** Acquires a place for a session. False if `max` places are taken. */
   acquireSession(key: string, max: number, session: PlacedSession): Promise<boolean>;
-  /** Extends the life of the stored list of places, because one of its sessions was active. */
+  /** Extends the lifetime of the stored list of places, because one of its sessions was active. */
   renewSession(key: string, lifeMs: number): Promise<void>;
   /** Releases the place of a session, if it has one. */
   releaseSession(key: string, session: Omit<PlacedSession, "exists">): Promise<void>;

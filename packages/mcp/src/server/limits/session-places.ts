@@ -19,17 +19,20 @@ const RECHECK_MS = 10_000;
 type SessionChecks = Map<string, number>;
 
 /**
- * The places of sessions, one list per caller. Any node may release a place. Places that no node released are removed
- * when a new session finds the list full and their sessions no longer exist.
+ * The places of sessions, one list per caller. Any node may release a place. When a new session finds the list full,
+ * the places of sessions that no longer exist are removed.
  */
 export class SessionPlaces {
   readonly #platform: Pick<Platform, "now">;
   readonly #kv: KeyValue;
   readonly #openingMs: number;
-  /** The last change of each list that this node is changing, so that the node does not compete with itself. */
+  /**
+   * The last change of each list that is not finished yet. The next change on this node waits for it, so that the node
+   * does not compete with itself.
+   */
   readonly #changing = new Map<string, Promise<unknown>>();
 
-  /** `openingMs` is the time within which a session must exist after it acquired its place. */
+  /** `openingMs` is the maximum time between the acquisition of a place and the creation of its session. */
   constructor(platform: Pick<Platform, "now">, kv: KeyValue, openingMs: number) {
     this.#platform = platform;
     this.#kv = kv;
@@ -54,7 +57,7 @@ export class SessionPlaces {
     await this.#change(key, session, (placed) => ({ write: placed.delete(session.id), result: true }));
   }
 
-  /** Extends the life of the list, which must outlive its last session. */
+  /** Extends the lifetime of the list, which must outlive its last session. */
   async renew(key: string, lifeMs: number): Promise<void> {
     await this.#kv.touch(key, lifeMs);
   }
@@ -100,7 +103,8 @@ export class SessionPlaces {
   /** Drops sessions that no longer exist from the list. Resolves with false if no session was due for a check. */
   async #dropEnded(placed: SessionChecks, { exists }: PlacedSession): Promise<boolean> {
     const now = this.#platform.now();
-    // A check time beyond this one comes from a node whose clock was wrong. Such a session is checked now.
+    // The latest time for which a check can be due. A later time was written by a node whose clock was wrong, so that
+    // session is checked now.
     const furthest = now + this.#openingMs + RECHECK_MS;
     const due = [...placed].filter(([, checkAt]) => checkAt <= now || checkAt > furthest).slice(0, MAX_CHECKS);
     const alive = await Promise.all(due.map(([id]) => exists(id)));

@@ -9,18 +9,19 @@ import type { FullRate } from "../contract/quota-options.js";
  * refused, or the storage counts as failed if no other node wrote.
  */
 const MAX_ATTEMPTS = 20;
-/** Advised wait for calls that are refused because other nodes won every attempt. */
+/** The wait that a refusal advises if other nodes wrote first in every attempt. */
 const CROWDED_OUT_MS = 100;
 /**
- * Number of lost writes in a row after which a node leaves a note for the other nodes. The node renews the note after
- * as many further losses. One loss is not enough, because it may only mean that the cached version was old.
+ * A node loses a write if another node has changed the bucket first. After this number of losses in a row, the node
+ * stores a note for the other nodes. It renews the note after as many further losses. One loss is not enough, because
+ * it may only mean that the cached version was old.
  */
 const LOSSES = 3;
 /** Lifetime of the note in the storage. */
 const LOSING_MS = 150;
 /** Longest pause between two attempts. */
 const MAX_BACKOFF_MS = 32;
-/** Number of successful writes in a row after which a node checks whether another node loses against it. */
+/** Number of successful writes in a row after which a node checks for the note of a node that loses its writes. */
 const WRITES = 8;
 /** Maximum time between two writes that count as writes in a row. */
 const ROW_MS = 100;
@@ -28,8 +29,8 @@ const ROW_MS = 100;
 const PAUSE_MS = 20;
 const MAX_PAUSE_MS = 320;
 /**
- * Longest pause, as a multiple of the average pause. The shortest pause is this factor minus one, times the average
- * pause.
+ * Longest pause, as a multiple of the average pause. A pause is random, and the shortest one is `MAX_PAUSE_FACTOR - 1`
+ * times the average.
  */
 const MAX_PAUSE_FACTOR = 1.5;
 /** Time without a write after which a node assumes that no other node competes for the bucket. */

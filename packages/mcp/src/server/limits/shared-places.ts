@@ -19,7 +19,7 @@ interface Waiter {
   reject(error: unknown): void;
 }
 
-/** The places of one caller, or of all callers together, that this node holds. */
+/** The places that this node holds for one caller, or for all callers together. */
 interface NodePlaces {
   /** Places of calls on this node. */
   count: number;
@@ -32,7 +32,7 @@ interface NodePlaces {
 
 /**
  * The places of calls that run at once on all nodes together. A node renews its places while it has some. The places of
- * a node that died are free after `leaseMs`.
+ * a node that died become free after `leaseMs`.
  */
 export class SharedPlaces {
   readonly #platform: ClockAndRandom;
@@ -158,8 +158,8 @@ function livePlaces(text: string | undefined, now: number): PlacesByNode {
       if (typeof count === "number" && typeof until === "number" && until > now) places[node] = [count, until];
     }
   } catch {
-    // Damaged text comes from a fault of the storage. It counts as no places, because refusing all callers would
-    // outlast the fault.
+    // Damaged text comes from a fault of the storage. It counts as no places. Otherwise all callers would be refused
+    // even after the fault is repaired.
   }
   return places;
 }

@@ -1,4 +1,5 @@
-// Everything that asks a client, as one module that the first question of a process loads. See `with-asking.ts`.
+// All functions that ask a client, in one module. A process loads the module at its first question. See
+// `with-asking.ts`.
 import type { AskedQuestion, Question } from "../../era/era.js";
 import { answerTo, questionFor } from "../../era/question.js";
 import { isObject } from "../../jsonrpc/message.js";
@@ -124,9 +125,7 @@ interface Form {
   readonly requestedSchema: ElicitRequestedSchema;
 }
 
-/**
- * Forms by server and schema object, so that each server converts a schema at module scope once, with its own options.
- */
+/** Forms by server and schema object. Each server converts a schema object only once, and with its own options. */
 const forms = new WeakMap<object, WeakMap<object, Form>>();
 
 /** Returns the form for a schema. Throws if a form cannot express it. */
@@ -190,7 +189,7 @@ export function usualAsker(call: ServerCall): Asker {
 /**
  * Asks the client to visit the pages of the error.
  *
- * If questions travel in interim results, the promise never resolves, because each round ends with a question. If the
+ * If questions are sent in interim results, the promise never resolves, because each round ends with a question. If the
  * client has agreed to all visits and the handler still throws, the next round asks again, until the rounds of the call
  * are used up.
  *

@@ -23,12 +23,14 @@ import type { Interruption, ServerCall } from "../call/server-call.js";
 import { ToolError } from "../contract/tool.js";
 import { claimStep, malformedAnswer, normalise, traced } from "./by-request.js";
 
-/** Time for the handler to ask the questions that the request answers. After that, new questions are sent. */
+/** Maximum time that new questions wait until the handler has asked all questions that the request answers. */
 const CLAIM_MS = 250;
-/** Time that an interrupted handler has to finish, before the questions are sent without it. */
+/**
+ * Maximum time to wait until an interrupted handler has finished. After that, the questions are sent without waiting.
+ */
 const UNWIND_MS = 1000;
 /**
- * Maximum number of questions and steps after the interruption that are rejected. Later ones never settle, which stops
+ * Maximum number of questions and steps that are rejected after the interruption. Later ones never settle, which stops
  * a loop that asks again and again.
  */
 const MAX_LATE_QUESTIONS = 64;

@@ -25,8 +25,8 @@ export function asking(): AskingModule {
 }
 
 /**
- * Calls `use` at once or, before the first question, when the module is loaded. Waiting calls run in order. A rejection
- * is never reported as unhandled, because a handler may drop the promise.
+ * Calls `use` with the module: at once if the module is loaded, otherwise after loading it. Waiting calls run in order.
+ * A rejection is never reported as unhandled, because a handler may drop the promise.
  */
 export function withAsking<T>(use: (asking: AskingModule) => Promise<T>): Promise<T> {
   return neverUnhandled(loadedAsking === undefined ? loadAsking().then(use) : use(loadedAsking));

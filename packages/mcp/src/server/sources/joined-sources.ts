@@ -124,8 +124,8 @@ export class JoinedSources implements Layer {
 
   readonly #ranks = new WeakMap<PlainSource, number>();
   /**
-   * Number of sources, from the first on, that can be searched without opening connections. Only these are searched
-   * before the call is admitted. Undefined if no source opens connections.
+   * Number of sources at the start of the list that can be searched without opening connections. Only these are
+   * searched before the call is admitted. Undefined if no source opens connections.
    */
   #searchable: number | undefined;
   /** Functions that end the notifications of sources. */

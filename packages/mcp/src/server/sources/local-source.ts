@@ -36,8 +36,8 @@ type ServedResource = ServedOffer<"resources"> & ReadyResource;
 type ServedTemplate = ServedOffer<"resourceTemplates"> & ReadyTemplate;
 
 /**
- * Tool options that need an extension. Each has the entry of the package that exports the extension, and the server
- * option that accepts the extension if that is not `extensions`.
+ * Tool options that need an extension. Each has the entry of the package that exports the extension. It also has the
+ * server option that accepts the extension, unless that option is `extensions`.
  */
 const EXTENSION_OPTIONS: readonly ["task" | "ui" | "rate", entry: string, given?: string][] = [
   ["task", "tasks"],
@@ -512,7 +512,7 @@ function member(template: ReadyTemplate, uri: string, variables: MatchedVariable
 }
 
 /**
- * Returns the name of a variable whose value could lead a handler out of its folder.
+ * Returns the name of a variable whose value could make a handler read outside its folder.
  *
  * Spec: Resources, "Security Considerations",
  * https://modelcontextprotocol.io/specification/2026-07-28/server/resources#security-considerations

@@ -1,7 +1,8 @@
 import { isObject } from "../../jsonrpc/message.js";
 
 /**
- * Converts the names of one server's offers to the names that clients see, where several servers are served as one.
+ * Converts the names of one server's offers to the names that clients see, if another server serves the offers of
+ * several servers.
  */
 export interface OfferNames {
   /** Returns the name that clients see. */

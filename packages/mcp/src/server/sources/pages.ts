@@ -5,8 +5,8 @@ import { withNextCursor } from "../../protocol/message.js";
 import type { Secrets } from "../../seal/secrets.js";
 
 /**
- * Longest accepted cursor, in characters. A cursor contains one position and one key, so this server never issues a
- * longer cursor.
+ * Maximum length in characters of an accepted cursor. A cursor contains one position and one key, so this server never
+ * issues a longer cursor.
  */
 const MAX_CURSOR_LENGTH = 16_384;
 

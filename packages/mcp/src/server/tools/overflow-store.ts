@@ -5,7 +5,8 @@ import type { TextResourceContents } from "../../protocol/features/content.js";
 const SCHEME = "parley-result:";
 
 /**
- * Maximum number of entries, and of their characters together. Beyond either limit, the oldest entries are evicted.
+ * Maximum number of entries, and maximum total length of all entries in characters. Beyond either limit, the oldest
+ * entries are evicted.
  */
 const MAX_ENTRIES = 256;
 const MAX_CHARACTERS = 64 * 1024 * 1024;

@@ -44,7 +44,7 @@ export interface ReadyTool extends OwnOffer<WireTool> {
   readonly handler: ((args: unknown, ctx: HandlerContext) => unknown) & Partial<AsyncDisposable>;
 }
 
-/** The properties of a call that a limit needs. */
+/** The properties of a call that `CallSlots` reads or sets. */
 export interface EnteringCall {
   readonly signal: AbortSignal;
   /** Set if the call is refused. */
@@ -68,7 +68,7 @@ export type SlotsOf = (tool: string, running: number) => CallSlots;
 
 /** The parser of a structured result. */
 export interface OutputParser extends Parser {
-  /** True if a schema library parses, which may change the value. False if a JSON Schema validates it. */
+  /** True if a schema library parses the value and may change it. False if a JSON Schema validates the value. */
   readonly byLibrary: boolean;
 }
 

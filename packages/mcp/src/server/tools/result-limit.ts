@@ -13,9 +13,9 @@ export interface ResultLimit {
   readonly overflow: "truncate" | "link";
 }
 
-/** Smallest allowed limit. A smaller one would not leave room for the note about the truncation. */
+/** Smallest allowed limit. A smaller limit would not leave room for the note about the truncation. */
 const MIN_BYTES = 1024;
-/** Room for the note, the link and the JSON around the content. */
+/** Number of bytes reserved for the note, the link and the JSON around the content. */
 const FRAME_BYTES = 768;
 
 /** Returns the limit in a tool's policy. Undefined without one. */

@@ -26,7 +26,7 @@ const MAX_DEPTH = 16;
 const MAX_COMPARED_NAMES = 10;
 /** Maximum number of existing names that the text for the model lists. */
 const MAX_LISTED_NAMES = 20;
-/** Names up to this length are not refused as misspellings, because short names are similar too easily. */
+/** Names up to this length are not refused as misspellings, because many short names differ in only one character. */
 const SHORT_NAME_LENGTH = 2;
 
 /**
