@@ -42,8 +42,8 @@ export class OptionReader {
   }
 
   /**
-   * Returns a duration in milliseconds, written as `500ms`, `30s`, `5m`, or in seconds without a unit. Throws a
-   * `UsageError` for anything else.
+   * Returns a duration in milliseconds. The user writes it as `500ms`, `30s`, `5m` or `2h`, or in seconds without a
+   * unit. Throws a `UsageError` for anything else, and for more than `MAX_DURATION_MS`.
    */
   duration(name: string): number | undefined {
     const text = this.text(name);
@@ -58,7 +58,9 @@ export class OptionReader {
   }
 }
 
-/** One day. No command should wait longer, and Node timers support at most 24 days. */
+/**
+ * Maximum duration in milliseconds: one day. No command should wait longer, and Node timers support at most 24 days.
+ */
 const MAX_DURATION_MS = 24 * 3_600_000;
 
 function flagOf(name: string): string {

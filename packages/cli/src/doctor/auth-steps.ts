@@ -20,8 +20,8 @@ export interface AuthCheckOptions {
 }
 
 /**
- * Checks whether the server requires a login, and whether its metadata leads clients to that login. Returns the
- * connection if a saved login or `--grant` opened one.
+ * Checks whether the server requires a login, and whether clients can find that login in the server's metadata. Returns
+ * the connection if a saved login or `--grant` opened one.
  */
 export async function checkAuth(options: AuthCheckOptions): Promise<ExaminedConnection | undefined> {
   const { found, headers, checkup, invocation } = options;

@@ -11,7 +11,7 @@ export interface Finding {
   readonly fix: string;
   /** The server's output on stderr, oldest line first. */
   readonly stderr?: readonly string[];
-  /** The requests that looked for a way to log in, in order. */
+  /** The requests that were sent to find a way to log in, in order. */
   readonly tried?: readonly string[];
 }
 
@@ -105,7 +105,7 @@ export class Checkup {
     };
   }
 
-  /** Stops the timer, which keeps the process alive. */
+  /** Stops the timer, which would otherwise keep the process alive. */
   [Symbol.dispose](): void {
     this.#release();
   }
@@ -123,8 +123,8 @@ export class Checkup {
   }
 
   /**
-   * Milliseconds that one step may take: 80 % of the remaining time, at most `most`. The rest lets the step report why
-   * it gave up.
+   * Milliseconds that one step may take: 80 % of the remaining time, at most `most`. The step needs the other 20 % to
+   * report why it gave up.
    */
   budget(most = Number.POSITIVE_INFINITY): number {
     const left = this.#totalMs - (performance.now() - this.#began);

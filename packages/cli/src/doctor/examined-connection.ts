@@ -17,7 +17,9 @@ export interface ExaminedConnection {
   readonly client: Client;
   /** Returns and clears the warnings since the last call. */
   drainWarnings(): string[];
-  /** Repeats, after all other steps, a check whose result can change at any time, such as the check of stdout. */
+  /**
+   * Repeats a check whose result can change at any time, such as the check of stdout. Called after all other steps.
+   */
   recheck?(): Promise<void>;
 }
 

@@ -117,7 +117,7 @@ function tcpFinding({ host, port }: HostAndPort, code: string, ms: number): Find
 
 async function openTls({ host, port }: HostAndPort, ms: number, signal: AbortSignal): Promise<TLSSocket> {
   const tcp = connectTcp({ host, port, signal });
-  // The connection accepts any certificate, so that a bad one can be reported with its reason.
+  // The connection accepts any certificate, so that this step can report why a certificate is invalid.
   const name = isIP(host) === 0 ? { servername: host } : {};
   const socket = connectTls({ socket: tcp, host, rejectUnauthorized: false, ALPNProtocols: ["http/1.1"], ...name });
   tcp.on("error", (error) => socket.destroy(error));

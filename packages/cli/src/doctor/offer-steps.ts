@@ -65,7 +65,7 @@ async function readWhole(
   });
 }
 
-/** Kinds of errors after which the connection is gone. */
+/** Kinds of errors that mean that the connection has ended. */
 const LOST: ReadonlySet<string> = new Set(["connection_closed", "connect_failed", "session_lost", "transport_error"]);
 
 function listFailure(name: string, error: unknown): CheckFailure {

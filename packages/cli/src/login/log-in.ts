@@ -9,7 +9,7 @@ import type { Terminal } from "../terminal/terminal.js";
 import { show } from "../terminal/terminal-text.js";
 import { UsageError } from "../terminal/usage-error.js";
 
-/** `parley login`: connects once with a way to log in, and stores the tokens. */
+/** `parley login`: connects to a server, logs in if the server requires it, and stores the tokens. */
 export const logIn: CommandRun = async (invocation) => {
   const { options, terminal } = invocation;
   const url = await loginAddress(invocation);

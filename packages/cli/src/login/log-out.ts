@@ -11,7 +11,10 @@ import { countingStore, loginAddress } from "./log-in.js";
 /** Time limit for connecting to the server. Without a connection, the tokens are deleted but not revoked. */
 const REVOKE_MS = 10_000;
 
-/** `parley logout`: revokes and deletes tokens. */
+/**
+ * `parley logout`: revokes and deletes the tokens for one server. With `--all`, deletes all tokens without revoking
+ * them.
+ */
 export const logOut: CommandRun = async (invocation) => {
   const { options, terminal } = invocation;
   const file = tokenFile(terminal.io);
@@ -24,7 +27,7 @@ export const logOut: CommandRun = async (invocation) => {
   const url = await loginAddress(invocation);
   const store = countingStore(fileTokenStore(file));
   const auth = oauth({ store, registration: false });
-  // Connects first, because `logout` revokes tokens only for an address that was connected. If the server is
+  // Connects first, because `logout` revokes tokens only for an address to which `auth` has connected. If the server is
   // unreachable, the tokens are only deleted.
   const client = await connect(url, { auth, timeouts: { connectMs: REVOKE_MS }, onWarning: () => {} }).catch(() => {});
   await client?.close();

@@ -40,8 +40,8 @@ export class ModuleGraph {
   }
 
   /**
-   * The files that were read, and the files that unresolved imports looked for, each with its state at that time. If a
-   * state differs later, the module may have changed.
+   * The files that were read, and the paths that were tried for unresolved imports, each with its state at that time.
+   * If a state differs later, the module may have changed.
    */
   get files(): ReadonlyMap<string, string> {
     return this.#states;

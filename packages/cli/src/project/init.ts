@@ -8,7 +8,7 @@ import { UsageError } from "../terminal/usage-error.js";
 import { isPackageName, packageName } from "./package-name.js";
 import { type ProjectOptions, type ProjectTransport, projectFiles } from "./project-files.js";
 
-/** `parley init`: creates a project for a server that runs at once. */
+/** `parley init`: creates a project with a server that runs without further changes. */
 export const init: CommandRun = async (invocation) => {
   const { words, terminal } = invocation;
   const { io } = terminal;

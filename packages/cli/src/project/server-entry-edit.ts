@@ -21,8 +21,8 @@ export function entryIn(text: string, list: ServerList, name: string): Entry | u
 }
 
 /**
- * Returns the text with the entry added or replaced. Everything else keeps its bytes and its meaning. Throws a
- * `UsageError` if such an edit is impossible.
+ * Returns the text with the entry added or replaced. The bytes and the meaning of all other content stay the same.
+ * Throws a `UsageError` if such an edit is impossible.
  */
 export function withEntry(text: string, list: ServerList, name: string, entry: Entry): string {
   const [mark, body] = withoutMark(text);

@@ -19,7 +19,7 @@ export interface ElicitationContext {
   readonly terminal: Terminal;
   readonly desk: QuestionQueue;
   readonly prepared: PreparedAnswers | undefined;
-  /** Ends the command, because an `--answer` does not fit its field. */
+  /** Ends the command with this error. Called if an `--answer` does not fit its field. */
   readonly refuse: (error: UsageError) => void;
 }
 

@@ -25,7 +25,7 @@ export async function askPage(
   return { action: "accept" };
 }
 
-/** Prints the whole URL and, on its own line, the host, because the host shows where the URL leads. */
+/** Prints the whole URL and, on its own line, the host, because the host identifies the site that the URL opens. */
 export function notePage(terminal: Terminal, url: string): void {
   const { bold } = terminal.noteStyle;
   // The parser converts non-ASCII host names to Punycode, which exposes lookalikes.

@@ -5,7 +5,7 @@ export type ParsedValue = { readonly value: unknown } | { readonly problem: stri
 
 /**
  * Maximum number of references to follow, and maximum nesting of alternatives, because a schema may refer to itself.
- * Beyond it, the schema counts as one without types.
+ * Beyond this limit, the schema counts as a schema without types.
  */
 const MAX_DEPTH = 8;
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?$/i;

@@ -147,10 +147,14 @@ export class ReloadingModule {
 }
 
 /**
- * Delay after an event. One save may cause several events, such as a new file, a rename and a change of permissions.
+ * Delay between the event of a change and the check of the files, in milliseconds. One save may cause several events,
+ * such as a new file, a rename and a change of permissions.
  */
 const SETTLE_MS = 25;
-/** Maximum time that further events can prolong the delay. */
+/**
+ * Milliseconds after the first event during which each further event restarts the delay. Later events do not restart
+ * it.
+ */
 const MAX_SETTLE_MS = 200;
 /**
  * Time between polls. Polling is needed because some file systems report no events, and a watched folder may have been

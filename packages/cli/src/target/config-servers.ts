@@ -50,7 +50,7 @@ export function neededInputs(name: string, file: string | undefined, io: Io): Co
   return ids.slice(0, MAX_INPUTS).map((id) => found?.inputs.find((input) => input.id === id) ?? { id });
 }
 
-/** Ids of all inputs that entries of `file` refer to, or, without `file`, entries of the known files. */
+/** The ids of all inputs that the entries of `file` refer to. Without `file`, reads the entries of all known files. */
 export function knownInputs(file: string | undefined, io: Io): string[] {
   const reading = { expand: false };
   const files =

@@ -52,7 +52,7 @@ async function serverOf(value: unknown, graph: ModuleGraph): Promise<ServedModul
   return isServer(given) ? given : undefined;
 }
 
-/** Excludes classes, which must not be called. */
+/** True for a function that is not a class. A class cannot be called without `new`. */
 function isFunction(value: unknown): value is () => unknown {
   return typeof value === "function" && !/^class\b/.test(Function.prototype.toString.call(value));
 }

@@ -15,7 +15,7 @@ interface OpenModuleOptions {
 
 /**
  * Loads a module and connects to its server in this process. Until the client closes, the module's `console` output
- * goes to stderr. Unless `debug` is set, error stacks are cut to one frame once the module is loaded.
+ * goes to stderr. Unless `debug` is set, errors that are created after loading have only one stack frame.
  */
 export async function openModule(path: string, io: Io, options: OpenModuleOptions): Promise<Client> {
   const restoreConsole = redirectConsole(io);

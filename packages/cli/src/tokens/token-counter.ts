@@ -11,7 +11,7 @@ export const TOKENIZERS = ["o200k_base"] as const;
  */
 const LONG_RUN = /([\p{L}\p{M}]{400}|[^\s\p{L}\p{M}\p{N}]{400}|\s{400})/u;
 
-/** Loads the tokenizer. Loading takes longer than most commands run. */
+/** Loads the tokenizer. Call it only if needed, because loading takes longer than most commands. */
 export async function loadTokenizer(): Promise<CountTokens> {
   const { countTokens } = await import("gpt-tokenizer/encoding/o200k_base");
   // Special tokens count as plain text, as providers treat them.

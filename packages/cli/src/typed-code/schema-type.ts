@@ -185,7 +185,9 @@ class SchemaDeclaration {
     return unit(name, this.#bodies.get(name)?.width ?? widthOf(schema));
   }
 
-  /** True if `from` is `to`, or leads to `to` through any number of references in `#alternatives`. */
+  /**
+   * True if `from` is `to`, or refers to `to` directly or indirectly. Follows only the references in `#alternatives`.
+   */
   #reaches(from: string, to: string): boolean {
     const seen = new Set([from]);
     for (const name of seen) {

@@ -247,7 +247,7 @@ function messageOf(reason: unknown): string {
 
 /**
  * Calls `renew` now and after every list change, until `signal` is aborted or the server ends the subscription. Changes
- * during a call lead to one more call. Throws a `UsageError` if the server does not announce list changes.
+ * during a call cause one more call. Throws a `UsageError` if the server does not announce list changes.
  */
 async function watchLists(client: Client, signal: AbortSignal, renew: () => Promise<unknown>): Promise<void> {
   const { tools, prompts, resources } = client.serverCapabilities;

@@ -104,8 +104,8 @@ function walk(pass: Pass, program: MatchProgram): void {
 }
 
 /**
- * If a step changed nothing, copies its result to all equal characters before it, because hostile texts are mostly one
- * long run.
+ * If a step changed nothing, copies its result to all equal characters before it. This makes long runs of one character
+ * cheap. Hostile texts mostly consist of such runs.
  */
 function repeat({ open, present, codes }: Pass, at: number, code: number): number {
   let first = at;
@@ -127,8 +127,8 @@ function literalsAt({ open, text }: Pass, { literals }: MatchProgram, at: number
 }
 
 /**
- * Returns the limited values that may begin at this position (with their lead, if any), because a possible end is
- * within their maximum length.
+ * Returns the limited values that may begin at this position, with their lead if they have one. A value may begin here
+ * if a possible end is within its maximum length.
  */
 function limitedAt({ nearest, characters }: Pass, { limited }: MatchProgram, at: number, code: number): number {
   let bits = 0;
@@ -152,7 +152,10 @@ function continueLimited({ open, nearest }: Pass, { limited }: MatchProgram, at:
   }
 }
 
-/** Maximum length of a text for which the loop below is about as fast as the native call. */
+/**
+ * Maximum length of a text for which the loop below is about as fast as the native call. Only longer texts use the
+ * native call.
+ */
 const SHORT = 64;
 const encoder = new TextEncoder();
 

@@ -49,8 +49,8 @@ function isDecodable(uri: string): boolean {
 
 const MAX_BYTES = 1024 * 1024;
 /**
- * Maximum number of files in the folder that are compared; further files are ignored. The library accepts 512 per
- * skill.
+ * Maximum number of files in the folder that are compared. Further files are ignored. A skill from a server has at most
+ * 512 files, so the limit is reached only if many files were added.
  */
 const MAX_FILES = 2_000;
 
