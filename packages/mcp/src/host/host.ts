@@ -56,16 +56,16 @@ export class Host implements AsyncDisposable {
   }
 
   /**
-   * Starts all servers at once. Resolves when every server is ready, has failed its first attempt, or has lists from an
-   * earlier run, but after `startWaitMs` at the latest. Servers that are not ready by then continue to start. Rejects
-   * if a server with `required` does not start.
+   * Starts all servers at the same time. Resolves when every server is ready, has failed its first attempt, or has
+   * lists from an earlier run, but after `startWaitMs` at the latest. Servers that are not ready by then continue to
+   * start. Rejects if a server with `required` does not start.
    */
   start(): Promise<void> {
     return this.#servers.start();
   }
 
   /**
-   * Resolves when a server is ready for calls. Rejects after `waitMs`, or at once if the server is known to be
+   * Resolves when a server is ready for calls. Rejects after `waitMs`, or immediately if the server is known to be
    * unavailable.
    */
   async ready(server: string): Promise<void> {
@@ -237,7 +237,10 @@ export class Host implements AsyncDisposable {
     return gatewayServer(this.#servers, options);
   }
 
-  /** Stops all servers. Waits up to `drainMs` for running calls. Default: 0, so that running calls end at once. */
+  /**
+   * Stops all servers. Waits up to `drainMs` milliseconds for running calls. Default: 0, which ends running calls
+   * immediately.
+   */
   async close({ drainMs = 0 }: { drainMs?: number } = {}): Promise<void> {
     await this.#servers.close(drainMs);
   }

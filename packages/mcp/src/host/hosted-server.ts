@@ -219,7 +219,7 @@ export class HostedServer {
   }
 
   async #listAndFollow({ client }: RemoteConnection, signal: AbortSignal | undefined): Promise<void> {
-    // Subscribes before fetching, so that no change between the two is lost.
+    // Subscribes before fetching, so that a change between the two is announced.
     await this.#subscribe(client, signal);
     await this.#fetch(client, OFFER_CAPABILITIES, signal, true);
     if (client.serverCapabilities.resources?.subscribe === true) this.#watches.follow(client);

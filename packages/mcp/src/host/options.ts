@@ -90,7 +90,10 @@ export interface HostOptions {
   locks?: LockFile | undefined;
   /** Treatment of offers that differ from `locks`. Default: `refuse`. */
   onDrift?: OnDrift | undefined;
-  /** Stores the lists of servers, so that the next start has them at once. Default: nothing is stored. */
+  /**
+   * Stores the lists of servers, so that they are available immediately after the next start. Default: nothing is
+   * stored.
+   */
   catalogue?: CatalogueStore | undefined;
   /**
    * True if connections to servers declare elicitation, sampling and roots, because clients of a gateway can answer
@@ -250,7 +253,7 @@ export interface HostServer {
    * Number of connections that share the calls, for servers that may be started more than once. 1 to 100. Default: 1.
    */
   readonly connections?: number | undefined;
-  /** Maximum number of calls that run at once. Default: that of `defaults`, or else no limit. */
+  /** Maximum number of calls that run at the same time. Default: that of `defaults`, or else no limit. */
   readonly concurrency?: number | undefined;
   /**
    * Maximum number of calls that wait for a free slot; the host rejects further calls. Default: that of `defaults`, or
@@ -260,8 +263,8 @@ export interface HostServer {
   /** Maximum average number of calls that start per second. Default: that of `defaults`, or else no limit. */
   readonly perSecond?: number | undefined;
   /**
-   * Maximum number of calls that may start at once after a pause, with `perSecond`. Default: that of `defaults`, or
-   * else `perSecond`, rounded down, at least 1.
+   * Maximum number of calls that may start at the same time after a pause, with `perSecond`. Default: that of
+   * `defaults`, or else `perSecond`, rounded down, at least 1.
    */
   readonly burst?: number | undefined;
   /**

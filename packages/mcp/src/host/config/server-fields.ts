@@ -82,7 +82,10 @@ export type ReportAt = (path: readonly string[], ...problem: Parameters<Report>)
 const MAX_ITEMS = 1000;
 const HEADER_NAME = /^[!#$%&'*+.^_`|~\w-]{1,256}$/;
 
-/** Reads the values of fields: checks their types and fills in references. Problems carry a path and never a value. */
+/**
+ * Reads the values of fields: checks their types and fills in references. Problems contain the path of a field, never
+ * its value.
+ */
 export class FieldReader {
   /** Fills in the references of a string. */
   readonly #text: (text: string, report: Report) => string | undefined;

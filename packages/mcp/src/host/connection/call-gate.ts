@@ -9,15 +9,18 @@ import { checkNumber } from "./check-number.js";
 interface RateOptions {
   /** Average number of calls per second. Fractions are allowed: 0.1 is one call in ten seconds. */
   perSecond: number;
-  /** Maximum number of calls that may start at once after a pause. Default: `perSecond`, rounded down, at least 1. */
+  /**
+   * Maximum number of calls that may start at the same time after a pause. Default: `perSecond`, rounded down, at least
+   * 1.
+   */
   burst?: number | undefined;
 }
 
 /** Limits of the calls to one server, and of the queue of waiting calls. */
 export interface CallLimits {
-  /** Maximum number of calls that run at once. Default: no limit. */
+  /** Maximum number of calls that run at the same time. Default: no limit. */
   concurrency?: number | undefined;
-  /** Maximum number of calls that wait; 0 rejects every call that cannot start at once. Default: 1,000. */
+  /** Maximum number of calls that wait. 0 rejects every call that cannot start immediately. Default: 1,000. */
   queue?: number | undefined;
   /** Limits the number of calls that start within a period. Default: no limit. */
   rate?: RateOptions | undefined;

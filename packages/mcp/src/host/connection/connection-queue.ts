@@ -10,7 +10,7 @@ const MAX_WAITING = 10_000;
 export class ConnectionQueue {
   readonly #server: { readonly name: string; readonly platform: Platform; readonly waitMs: number };
   readonly #waiting = new Set<(outcome: RemoteConnection | McpError) => void>();
-  /** The error with which new calls are rejected at once. */
+  /** The error with which new calls are rejected immediately; undefined while calls may wait. */
   #refusedFor: McpError | undefined;
 
   constructor(server: { readonly name: string; readonly platform: Platform; readonly waitMs: number }) {

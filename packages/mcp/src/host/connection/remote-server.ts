@@ -119,9 +119,7 @@ export class RemoteServer {
     this.#queue.opened(connection);
   }
 
-  /**
-   * Marks the server as unavailable, unless it has an open connection: rejects waiting calls, and new calls at once.
-   */
+  /** Rejects waiting calls and, from now on, new calls, unless the server has an open connection. */
   markUnavailable(error: McpError): void {
     if (this.connections.size === 0 || this.#closed) this.#queue.refuse(error);
   }
@@ -143,7 +141,7 @@ export class RemoteServer {
 
   #shared(own: RemoteConnection, askable: ClientCapabilities, caller: unknown): FoundConnection {
     const { isolation, startsProcess } = this.config;
-    // Callers share the connection if each request carries the capabilities of its caller, or if every further
+    // Callers share the connection if each request contains the capabilities of its caller, or if every further
     // connection would start another process.
     if (isolation === "shared" && (!own.asksByRequest || startsProcess)) return own;
     const key = connectionKey(askable);

@@ -20,13 +20,13 @@ export class CallTask {
   #ask: Ask | undefined;
   #asked = 0;
   #following: Promise<object> | undefined;
-  /** The caller's call, once it is a task as well. */
+  /** The caller's call; undefined until it is a task as well. */
   #begun: ServerCall | undefined;
   /** The highest progress published so far. */
   #reached = 0;
-  /** Messages to send once the caller's task exists. */
+  /** Messages to send when the caller's task exists. */
   readonly #held = new Map<unknown, () => void>();
-  /** Resumes questions that arrived before the caller could be asked. */
+  /** Functions that resume questions which arrived before the caller could be asked. */
   readonly #early: (() => void)[] = [];
 
   get isStarted(): boolean {
@@ -59,7 +59,7 @@ export class CallTask {
     if (progress > this.#reached) this.#reached = progress;
   }
 
-  /** Runs `act` once the caller's own task exists. */
+  /** Runs `act` as soon as the caller's own task exists. */
   runWhenBegun(act: () => void): void {
     if (this.#begun !== undefined) act();
     else if (this.#held.size < MAX_HELD) this.#held.set(act, act);

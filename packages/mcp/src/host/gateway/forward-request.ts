@@ -139,7 +139,7 @@ async function runOrResume(request: ForwardedRequest, task: CallTask | undefined
 }
 
 /**
- * Continues from round to round with a server that asks in its results. The results carry all state, so that nothing is
+ * Continues from round to round with a server that asks in its results. The results contain all state, so nothing is
  * stored between the rounds. `first` is the result of the first round if that round was already sent.
  */
 export async function continueRounds(

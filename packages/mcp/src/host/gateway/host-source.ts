@@ -292,9 +292,9 @@ function closeUnknown(call: ServerCall, servers: readonly RemoteServer[]): void 
 }
 
 /**
- * Closes the idle connections of an anonymous caller when its call is answered. This covers a call that is rejected
- * after its offer was found, which never uses its connection. The returned function returns true once the call has been
- * answered.
+ * Closes the idle connections of an anonymous caller when its call is answered. This is needed for a call that is
+ * rejected after its offer was found, because such a call never uses its connection. The returned function returns true
+ * after the call has been answered.
  */
 function closeWhenAnswered(call: ServerCall, servers: readonly RemoteServer[]): () => boolean {
   let isAnswered = false;

@@ -208,7 +208,7 @@ export interface NamedRequest {
 export interface RequestedName {
   readonly name: string | undefined;
   readonly rest: string;
-  /** True if the name comes from a place where case does not matter. */
+  /** True if the name comes from a host name, where case does not matter. */
   readonly ignoreCase?: boolean;
 }
 

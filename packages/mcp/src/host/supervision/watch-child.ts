@@ -15,7 +15,9 @@ export interface WatchedChild {
   stop(): unknown;
   /** Ends an instance that did not end when asked. */
   force?(): void;
-  /** Milliseconds that ending the instance may take before it is forced or left behind. */
+  /**
+   * Milliseconds that ending the instance may take. After that it is forced to end or, without `force`, left behind.
+   */
   readonly stopMs: number;
 }
 
@@ -75,7 +77,7 @@ export function stopBound(spec: ChildSpec, child: unknown): number {
 
 /**
  * Ends an instance. A failure to stop is reported and counts as the end of the instance. Resolves with undefined when
- * the instance has ended, and with the pending end if it did not end in time.
+ * the instance has ended. If it does not end in time, resolves with an object whose `unended` resolves at its end.
  */
 export async function endWatched(
   platform: Platform,
@@ -94,7 +96,7 @@ export async function endWatched(
   try {
     watched.force();
   } catch {
-    // A failure is ignored, because the instance is then reported as left behind.
+    // Ignores a failure of `force`. If the instance does not end, it is left behind.
   }
   await atMost(platform, FORCE_WAIT_MS, work, true);
   return gone ? undefined : { unended: work };
