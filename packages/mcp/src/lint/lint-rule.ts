@@ -3,8 +3,8 @@ import type { Tool } from "../protocol/features/tools.js";
 import { subschemasOf } from "../schema/json-schema/schema-resources.js";
 
 /**
- * The severity of a finding. `error`: the tool fails or deceives. `warning`: it works worse than it could. `note`: good
- * to know.
+ * The severity of a finding. `error`: the tool fails or deceives. `warning`: the tool works, but not as well as it
+ * could. `note`: the finding is only for information.
  */
 export type Severity = "error" | "warning" | "note";
 
@@ -12,7 +12,7 @@ export type Severity = "error" | "warning" | "note";
 export interface RuleInfo {
   /** The id of the rule, such as `name-length`, for `only` and `ignore` of `LintOptions`. */
   readonly id: string;
-  /** The severity of its findings. */
+  /** The severity of the rule's findings. */
   readonly severity: Severity;
   /** The problem that the rule finds, in one sentence. */
   readonly summary: string;
