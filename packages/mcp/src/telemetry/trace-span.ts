@@ -4,10 +4,10 @@ import type { CallLayer } from "../server/contract/observer.js";
 /**
  * A layer of a trace.
  *
- * On the client, `call` contains one `request` for each message that was sent for the call, and `answers` while
- * questions are answered between two requests. The `era` encodes a request, and the `transport` carries it. On a
- * server, `call` contains the layers that `CallFollower.layer` reports. `progress` has no duration. In revisions where
- * servers ask by request, `question` is the span on the server that asks, and `answer` the span on the client.
+ * On the client, `call` contains one `request` for each message that was sent for the call. It contains `answers` for
+ * the time in which questions are answered between two requests. The `era` encodes a request, and the `transport` sends
+ * it. On a server, `call` contains the layers that `CallFollower.layer` reports. `progress` has no duration. In revisions
+ * where servers ask by request, `question` is the span on the server that asks, and `answer` the span on the client.
  */
 export type TraceLayer =
   | CallLayer

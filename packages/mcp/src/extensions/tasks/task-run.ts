@@ -67,7 +67,7 @@ export class TaskRun {
   create: () => Promise<void> = async () => {};
   readonly #environment: RunEnvironment;
   readonly #controller = new AbortController();
-  /** Aborted when the run no longer holds the lease, or when the task has ended. */
+  /** Aborted when the task has ended, expired or been released, or when another process runs it. */
   readonly signal = this.#controller.signal;
   readonly #record: TaskRecord;
   #asker: TaskAsker | undefined;

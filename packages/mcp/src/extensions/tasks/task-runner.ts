@@ -29,7 +29,10 @@ interface TaskServices extends RunEnvironment {
 
 /** The subscription filter for messages between processes. Clients cannot subscribe to it. */
 const NODES_FILTER = "taskNodes";
-/** Maximum time that a closing server waits for running steps, in milliseconds. Then it aborts their handlers. */
+/**
+ * Maximum time that a closing server waits for running steps, in milliseconds. After that, the server aborts their
+ * handlers.
+ */
 const CLOSE_MS = 10_000;
 /**
  * Maximum number of tasks that `tasks/list` shows to a peer without authorization. Beyond that, the oldest are omitted.
@@ -75,8 +78,8 @@ export class TaskRunner {
   }
 
   /**
-   * Serves a call that becomes a task, or may become one. Resolves with the task once it is stored, or with the result
-   * of a call that ended without a task.
+   * Serves a call that becomes a task, or may become one. Resolves with the task as soon as the task is stored, or with
+   * the result of a call that ended without a task.
    */
   async begin(call: ExtensionCall, rules: TaskRules, wanted: RequestedTask): Promise<object> {
     const services = this.#open();
@@ -164,8 +167,8 @@ export class TaskRunner {
     try {
       // Subscribe first, so that no change by another process is missed.
       if (nodes !== undefined) await run.subscribe();
-      // List the task before it is stored. If this process ends in between, the list names a task that does not exist.
-      // In the other order, a stored task might be in no list and never run.
+      // List the task before it is stored. If this process ends between the two writes, the list contains a task that
+      // does not exist. In the other order, a stored task might be in no list and never run.
       await nodes?.add(record.id, record.createdAt + record.ttlMs);
       await this.#store(record);
       await this.#confirm(record, run);
@@ -180,7 +183,7 @@ export class TaskRunner {
       run.creator = { peer: exchange.peer, request };
     }
     const ready = run.onStored();
-    // A client that cancels its call before the answer never learns of the task, so the task is cancelled. After the
+    // A client that cancels its call before the answer does not receive the task, so the task is cancelled. After the
     // answer, the signal of the exchange no longer aborts.
     onAbort(exchange.signal, () => void this.#cancelUnseen(record.id));
     await ready;
@@ -198,8 +201,8 @@ export class TaskRunner {
     try {
       await nodes?.confirm();
       if (this.isClosed) throw serverClosed();
-      // If the signal is aborted, the client left before the call became a task. Then no client knows the task, and no
-      // handler runs for it.
+      // If the signal is aborted, the client cancelled or disconnected before the call became a task. Then no client
+      // knows the task, and no handler runs for it.
       if (signal.aborted) throw McpError.from(signal.reason);
     } catch (error) {
       await store.discard(record);

@@ -53,7 +53,10 @@ class TaskServer {
   readonly #results: TaskResults;
   readonly #asksByTask: boolean;
   readonly #rules = new WeakMap<FoundOffer, { readonly rules: TaskRules | undefined }>();
-  /** Names of the tools for which a useless `ctx.startTask` was already reported. At most one entry per tool. */
+  /**
+   * Names of the tools for which the server already warned that `ctx.startTask` has no effect. At most one entry per
+   * tool.
+   */
   readonly #warned = new Set<string>();
   readonly #listsWithSupport = new WeakMap<object, object>();
 
@@ -218,7 +221,7 @@ class TaskServer {
     return hasEnded(record) ? endResult(record) : this.#results.wait(record, call);
   }
 
-  /** Returns those of the `ids` whose tasks the caller may subscribe to. */
+  /** Filters `ids`: returns the ids of the tasks that the caller may subscribe to. */
   async listenable(ids: readonly string[], call: ExtensionCall): Promise<string[]> {
     taskDialect(call.request.revision).checkCaller(call.request);
     const found = await Promise.all(ids.map((id) => this.#find(id)));
@@ -241,7 +244,9 @@ class TaskServer {
     return record;
   }
 
-  /** Reads a task. Only well-formed ids reach the storage, because callers must not choose arbitrary storage keys. */
+  /**
+   * Reads a task. Malformed ids are not passed to the storage, because callers must not choose arbitrary storage keys.
+   */
   async #find(id: string): Promise<TaskRecord | undefined> {
     return TASK_ID.test(id) ? this.#runner.open().read(id) : undefined;
   }

@@ -117,7 +117,7 @@ class TaskList {
       for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
         this.#version ??= (await this.#kv.get(this.#key))?.version ?? 0;
         if (await this.#replace(this.#version)) return;
-        // A process that considered this process lost has changed the list.
+        // Another process has changed the list, because it considered this process lost.
         this.#version = undefined;
       }
       throw new Error("other processes changed a list of tasks during every attempt to write it");

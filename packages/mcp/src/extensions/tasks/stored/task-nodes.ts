@@ -201,7 +201,7 @@ export class TaskNodes {
     return lost;
   }
 
-  /** Enters the list again, after another process removed this process although it is alive. */
+  /** Enters the list again, because another process may have removed this process although it is alive. */
   #relist(): Promise<void> {
     return this.#serialize(async () => {
       if (this.#entry !== undefined && !this.#closed) await this.#list(this.#entry);

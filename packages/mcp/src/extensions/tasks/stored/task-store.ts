@@ -37,11 +37,13 @@ const MAX_ATTEMPTS = 64;
 /** Maximum number of tasks to verify when too many tasks of a principal seem to run. */
 const CHECKED_TASKS = 8;
 /**
- * Time in milliseconds after which a listed task is either stored or never will be. A task enters the list of its owner
- * before it is stored.
+ * Minimum age of a list entry before it is compared with the stored task, in milliseconds. A task enters the list of
+ * its owner before it is stored, so a younger entry may belong to a task that is still being stored.
  */
 const CREATION_MS = 60_000;
-/** Maximum number of failed removals that are stored for a retry. Beyond this, records are left to expire. */
+/**
+ * Maximum number of failed removals that are stored for a retry. Beyond that, records stay stored until they expire.
+ */
 const MAX_PENDING_REMOVALS = 1000;
 
 /** Number of random bytes in a task id, so that ids cannot be guessed. `TASK_ID` matches the encoded id. */
@@ -155,7 +157,7 @@ export class TaskStore {
       try {
         await this.#kv.delete(this.#key(one.id));
       } catch {
-        // The record will expire.
+        // Ignore the failure, because the record expires anyway.
       }
     }
   }
