@@ -19,8 +19,8 @@ export interface RecordingOptions {
   /** Removes secrets from the target and from every message. Default: nothing is removed. */
   readonly redactor?: Redactor | undefined;
   /**
-   * Maximum size in bytes. Messages beyond it are omitted, and a note at the end reports the limit. Default: 64 MiB,
-   * the maximum that `parseRecording` reads.
+   * Maximum size of the recording in bytes. Messages beyond this size are omitted, and a note at the end reports the
+   * limit. Default: 64 MiB, the maximum that `parseRecording` reads.
    */
   readonly maxBytes?: number | undefined;
   /** Called once with the note if the recording ends before its session. */
@@ -51,7 +51,7 @@ const NOTE_BYTES = 200;
 export class RecordingWriter {
   readonly #options: RecordingOptions;
   readonly #write: (line: string) => void;
-  /** Messages that wait for the header. Undefined once the header is written. */
+  /** Messages that wait for the header. Undefined after the header is written. */
   #buffered: RecordedMessage[] | undefined = [];
   #bytes = 0;
   #ended = false;

@@ -1,8 +1,8 @@
 import { StorageError } from "./storage.js";
 
 /**
- * Number of other entries that each `get` checks. Two, so that expired entries are removed faster than new entries are
- * added.
+ * Number of other entries that each `get` checks. Every insert is preceded by a `get`, so two checks per `get` remove
+ * expired entries faster than new entries are added.
  */
 const STEP = 2;
 /**
