@@ -11,11 +11,14 @@ export type Exports = Record<string, unknown>;
 
 /** One evaluated file. */
 interface LoadedFile {
-  /** Returns the exports so far. Files that import each other see an incomplete object. */
+  /**
+   * Returns the current exports. The object is incomplete until the file is evaluated, so files that import each other
+   * may see only some exports.
+   */
   exports(): Exports;
   /** Resolves when the file has been evaluated. */
   readonly ready: Promise<void>;
-  /** The files whose evaluation this one awaits. */
+  /** The files for whose evaluation this file waits. */
   readonly awaits: Set<LoadedFile>;
 }
 

@@ -42,8 +42,8 @@ const PLAIN_CALLS: Calls = {
 };
 
 /**
- * The same calls through `AnyClient`, whose methods are untyped. The signature of the generated function has the
- * server's types.
+ * The calls of `PLAIN_CALLS` for TypeScript. The methods of `AnyClient` are untyped, so the signature of the generated
+ * function declares the server's types.
  */
 const TYPED_CALLS: Calls = {
   tool: (target) => `invoke(client, ${target}, args, options)`,
