@@ -187,7 +187,8 @@ export interface HandlerContext<D = Record<string, unknown>> extends RequestCont
    */
   startTask(): Promise<boolean>;
   /**
-   * Runs `work` in the first round that reaches this step. Resolves with the result of `work`, as JSON, in every round.
+   * Runs `work` in the first round that reaches this step. Later rounds do not run `work` again. Resolves in every
+   * round with the result of `work` after a round trip through JSON.
    */
   step<T>(key: string, work: () => T | Promise<T>): Promise<T>;
 }

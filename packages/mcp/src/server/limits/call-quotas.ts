@@ -10,7 +10,10 @@ import { type Limit, limitsOf, toolLimit } from "./limit.js";
 import { type QuotaCaller, quotaCallerOf, storageKey } from "./quota-caller.js";
 import { type QuotaRefusal, refuse, refusedOpening } from "./quota-refusal.js";
 
-/** The wait that a refusal advises if another call must end first. The actual wait is unknown. */
+/**
+ * The wait that a refusal advises if another call must end first, or if the server cannot count calls. The actual wait
+ * is unknown.
+ */
 const CALL_RETRY_MS = 1000;
 /** The wait that a refusal advises if a session or stream must end first. Both last longer than calls. */
 const STREAM_RETRY_MS = 10_000;

@@ -20,7 +20,7 @@ type SessionChecks = Map<string, number>;
 
 /**
  * The places of sessions, one list per caller. Any node may release a place. When a new session finds the list full,
- * the places of sessions that no longer exist are removed.
+ * its node removes the places of sessions that no longer exist.
  */
 export class SessionPlaces {
   readonly #platform: Pick<Platform, "now">;

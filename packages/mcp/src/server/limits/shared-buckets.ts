@@ -25,7 +25,10 @@ const MAX_BACKOFF_MS = 32;
 const WRITES = 8;
 /** Maximum time between two writes that count as writes in a row. */
 const ROW_MS = 100;
-/** Average pause of a node after a write while other nodes lose: initial value and maximum. */
+/**
+ * Average pause of a node after a write while other nodes lose their writes. It starts at `PAUSE_MS` and doubles up to
+ * `MAX_PAUSE_MS`.
+ */
 const PAUSE_MS = 20;
 const MAX_PAUSE_MS = 320;
 /**
@@ -55,7 +58,7 @@ interface CachedBucket {
   /** Number of writes in a row, and the time of the last write. */
   writes: number;
   wroteAt: number;
-  /** Pause after a write; 0 while no other node is known to lose. */
+  /** Average pause after a write; 0 while no other node is known to lose its writes. */
   pauseMs: number;
   /**
    * Tokens taken in advance for calls during the pause, how many of them are left, and the time at which they expire.
@@ -71,11 +74,12 @@ type ClockAndRandom = Pick<Platform, "now" | "monotonic" | "timer" | "randomByte
  * Buckets in a storage, shared by all nodes. Each node uses its own clock: a clock that is ahead fills a bucket sooner.
  *
  * A node close to the storage can write again before a distant node has finished its compare-and-set. Therefore a node
- * that loses leaves a note beside the bucket, and nodes that write often pause while the note exists. Before a pause,
- * they take tokens in advance for the calls during the pause: at most as many as the bucket gains during the pause, and
- * at most half of the tokens in the bucket. All nodes together never admit more than the burst plus the tokens gained
- * since the bucket was first used. For a later period they may exceed the burst plus the gain of that period, by at
- * most the gain of half a second.
+ * that loses its writes stores a note beside the bucket, and nodes that write often pause while the note exists. Before
+ * a pause, they take tokens in advance for the calls during the pause: at most as many as the bucket gains during the
+ * pause, and at most half of the tokens in the bucket.
+ *
+ * All nodes together never admit more than the burst plus the tokens gained since the bucket was first used. For a later
+ * period they may exceed the burst plus the gain of that period, by at most the gain of half a second.
  */
 export class SharedBuckets {
   readonly #platform: ClockAndRandom;
@@ -201,7 +205,7 @@ export class SharedBuckets {
     await this.#pause(Math.min(2 ** lost, MAX_BACKOFF_MS) * this.#random());
   }
 
-  /** Leaves the bucket to other nodes for a while after a write, if some of them lose against this node. */
+  /** Pauses after a write if the note shows that another node loses its writes. */
   async #yieldToOthers(key: string, bucket: CachedBucket): Promise<void> {
     const now = this.#platform.monotonic();
     bucket.writes = now - bucket.wroteAt > ROW_MS ? 1 : bucket.writes + 1;
@@ -243,7 +247,7 @@ function maxAhead({ pauseMs }: CachedBucket, fullInMs: number, { intervalMs, bur
   return Math.floor(Math.min(there / 2, pauseMs / intervalMs));
 }
 
-/** The key of the note that a node leaves while it loses against other nodes. */
+/** The key of the note that a node stores while it loses its writes. */
 function losingKey(key: string): string {
   return `${key}/losing`;
 }

@@ -56,7 +56,7 @@ export interface CallSlots {
   /**
    * Acquires a slot, immediately or when one is free. Call `leave` for each acquired slot. Throws `limit_exceeded` if
    * the queue is full, unless `waits` is true. The promise rejects without a slot if the call's signal is aborted
-   * first. The signal is only read if the call has to wait, because creating it is not free.
+   * first. The signal is only read if the call has to wait, because creating a signal takes time.
    */
   enter(call: EnteringCall, key?: string, waits?: boolean): undefined | Promise<void>;
   /** Releases a slot. */
