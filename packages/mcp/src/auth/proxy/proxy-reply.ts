@@ -56,7 +56,7 @@ function escapeHtml(text: string): string {
 interface ConsentRequest {
   /** The name of this server, for the heading. */
   readonly service: string;
-  /** The name that the client chose. It proves nothing. */
+  /** The name that the client chose. It is not verified. */
   readonly clientName: string;
   /** Address of the client's metadata document, if it has one. */
   readonly document: string | undefined;
@@ -69,8 +69,8 @@ interface ConsentRequest {
 }
 
 /**
- * Creates the page on which the user allows or denies a client. It shows the redirect target, which a client cannot
- * choose freely, unlike its name.
+ * Creates the page on which the user allows or denies a client. It shows the redirect target, because a client can
+ * choose any name but not any redirect target.
  */
 export function consentPage(asked: ConsentRequest): string {
   const { service, clientName, document, redirectUri, scopes, action, request } = asked;

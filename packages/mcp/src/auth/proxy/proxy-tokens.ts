@@ -31,7 +31,8 @@ interface ProxyTokensOptions {
 
 /**
  * Time for which a replaced refresh token is still accepted and yields its replacement: two processes of a client may
- * refresh at once, and a response may be lost. A client waits up to 30 s for a response before it retries.
+ * refresh at once, and a response may be lost. It is longer than the 30 s that a client waits for a response before it
+ * retries.
  */
 const GRACE_MS = 60_000;
 const VERIFIER = /^[A-Za-z0-9\-._~]{43,128}$/;
@@ -74,7 +75,8 @@ export class ProxyTokens {
     const held =
       (await sealed.open<RefreshToken>("refresh", token)) ?? (await sealed.open<AccessToken>("access", token));
     const grant = held === undefined ? undefined : await grants.find(held.grantId);
-    // Revoking a missing grant publishes the revocation again, for a client whose first request failed halfway.
+    // Also revoke a grant that no longer exists. This publishes the revocation again, in case an earlier request
+    // deleted the grant but failed to publish that.
     const isOwn = grant === undefined || grant.client === this.#clientOf(form);
     if (held !== undefined && isOwn) await grants.revoke(held.grantId);
     return jsonReply(200, {});

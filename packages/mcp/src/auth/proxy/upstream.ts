@@ -13,7 +13,7 @@ import type { BoundedFetch } from "../url/bounded-fetch.js";
 import type { UrlPolicy } from "../url/url-policy.js";
 import type { ProxyGrants, UpstreamTokens } from "./proxy-grants.js";
 
-/** The provider behind the proxy, and the one application that is registered there. */
+/** The provider where the proxy logs users in, and the one application that is registered there. */
 export interface UpstreamOptions {
   /** The issuer of the provider. Unless `endpoints` is set, the proxy reads the metadata that the issuer publishes. */
   issuer: string;
@@ -178,7 +178,10 @@ const POLL_MS = 100;
  * that, the renewal counts as failed.
  */
 const MAX_POLLS = 600;
-/** Time for which waiting nodes see that the renewal failed, so that they do not all ask the provider again. */
+/**
+ * Time for which a failed renewal is recorded, so that the waiting nodes do not all send another request to the
+ * provider.
+ */
 const FAILED_MS = 1_000;
 const [HELD, FAILED] = ["held", "failed"];
 

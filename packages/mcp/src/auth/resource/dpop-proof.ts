@@ -193,7 +193,7 @@ export class SeenProofs {
   readonly #shared: KeyValue | undefined;
   /** The least recently used key comes first. */
   readonly #keys = new Map<string, KeyProofs>();
-  /** The keys by their number of proofs, which is the index. */
+  /** Sets of keys. The index of a set is the number of proofs that each of its keys has. */
   readonly #bySize: (Set<KeyProofs> | undefined)[] = [];
   #largest = 0;
   #count = 0;

@@ -83,7 +83,7 @@ export function jwtVerifier(rules: JwtRules): (token: string) => Promise<Verifie
           got: typ,
         });
       }
-      // A token from the future would be valid for longer than its issuer intended.
+      // A token with a future `iat` would be valid for longer than its issuer intended.
       const latest = (platform.now() + clockSkewMs) / 1_000;
       if (payload.iat !== undefined && payload.iat > latest) {
         const details = { reason: "not_yet_valid", expected: `iat up to ${latest}`, got: payload.iat } as const;

@@ -172,7 +172,7 @@ export class ProtectedResource implements ServerAuthorization {
   #admit(verified: VerifiedToken, token: string, scheme: PresentedToken["scheme"]): Principal | ExplainedRefusal {
     const { issuer, subject, clientId, expiresAt, claims, onRevoked } = verified;
     if (subject === undefined && clientId === undefined) {
-      // Without either, all such callers would share one identity.
+      // Without a subject and a client, all callers with such tokens would share one identity.
       const details = { reason: "wrong_claim", expected: ["sub", "client_id"] } as const;
       throw new InvalidToken("the token names neither a subject nor a client", details);
     }
@@ -250,8 +250,8 @@ export class ProtectedResource implements ServerAuthorization {
   }
 
   /**
-   * Reports a refusal to the operator. Of the cause, the returned refusal keeps only `reason`. The rest must not be
-   * sent to the client.
+   * Reports a refusal and its cause to the operator. The returned refusal contains only the `reason` of the cause,
+   * because the rest must not be sent to the client.
    */
   #refuse(
     request: AuthenticationRequest,
@@ -346,13 +346,13 @@ function presentedToken(credentials: string): PresentedToken | undefined {
 
 const MAX_TOKENS = 10_000;
 /**
- * Maximum number of recent entries that are also keyed by the plain credentials, so that a lookup needs no digest.
+ * Maximum number of recent entries of `TokenCache` that can also be found by the plain credentials, without a digest.
  * Computing a digest can take as long as handling a short tool call.
  */
 const MAX_RECENT = 256;
 /**
- * Maximum age of an entry. A token that the verifier would refuse now, such as a revoked one, is accepted for at most
- * this time.
+ * Maximum age of a cached entry. A token that the verifier would refuse now, such as a revoked one, is accepted for at
+ * most this time.
  */
 const MAX_AGE_MS = 60_000;
 
@@ -392,7 +392,7 @@ class TokenCache {
   }
 
   #byDigest(credentials: string): CacheEntry | undefined {
-    // While the cache is empty, a digest of unverified text would be wasted work.
+    // Compute no digest while the cache is empty, because no entry can be found.
     const entry = this.#entries.size === 0 ? undefined : this.#entries.get(this.#key(credentials));
     if (entry !== undefined) this.#recent.set(credentials, entry);
     return entry;

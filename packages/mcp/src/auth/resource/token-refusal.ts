@@ -7,9 +7,9 @@ import { addressClass } from "../url/url-policy.js";
 import type { InvalidTokenDetails, TokenRefusalReason } from "./verified-token.js";
 
 /**
- * The reason why a request was refused, for the operator. The caller gets none of it. Never contains the token. `iss`,
- * `aud`, `kid` and `alg` are unverified claims of the token and may be forged. Values from the token are cut after 200
- * characters, lists after 10 entries.
+ * The reason why a request was refused, for the operator. The caller does not get these details. They never contain the
+ * token. `iss`, `aud`, `kid` and `alg` are unverified claims of the token and may be forged. Values from the token are
+ * cut after 200 characters, lists after 10 entries.
  */
 export interface TokenRefusal {
   /** The reason as a fixed value. */

@@ -38,7 +38,7 @@ export interface BoundedFetchOptions {
 const MAX_BYTES = 256 * 1024;
 const MAX_REDIRECTS = 3;
 const TIMEOUT_MS = 5_000;
-/** Longer than for documents, because token endpoints of busy providers are slower. */
+/** Longer than the timeout for documents, because token endpoints of busy providers are slower. */
 const POST_TIMEOUT_MS = 30_000;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 /** Statuses for which a `Response` must not have a body. */
