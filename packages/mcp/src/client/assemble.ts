@@ -117,7 +117,7 @@ function eventsFor(core: () => ClientCore): ConnectionEvents {
       const { router, subscriptions, connection, caller, requests, notifications } = core();
       if (notifications.length > 0) tapClientNotifications(transport, notifications, (message) => caller.warn(message));
       caller.observers?.state({ state, reason }, transport, connection.last?.era.revision);
-      // The server that asked is gone with the connection, so the user need not answer.
+      // Without a connection, answers cannot be sent to the server, so the user need not answer.
       if (state !== "ready") requests.cancelAll();
       if (state === "closed") subscriptions.end();
       else if (state === "disconnected" && !connection.canReopen) subscriptions.end(reason);

@@ -12,11 +12,11 @@ import type { Answerer } from "./answerer.js";
 
 /**
  * Maximum number of requests of the server that are processed at the same time. Further requests get an error, because
- * a user could not follow more.
+ * a user could not answer more at once.
  */
 const MAX_OPEN_REQUESTS = 100;
 
-/** A request of the server without an answer yet. */
+/** A request of the server that is not answered yet. */
 interface OpenQuestion {
   readonly unwanted: AbortController;
   /** True if the server withdrew the request. */

@@ -12,14 +12,14 @@ export interface Deadline {
   paused: number;
 }
 
-/** Ends waits. */
+/** Functions that end a wait. */
 interface DeadlineEnd<D> {
   expire(deadline: D, which: "idle" | "total"): void;
   /** Called when the client is closed. */
   abandon(deadline: D): void;
 }
 
-/** Interval in which `drain` checks for the end of the last wait. */
+/** Interval at which `drain` checks whether the last wait has ended. */
 const DRAIN_POLL_MS = 10;
 
 /** The deadlines of all calls of one client, on one shared timer. */
@@ -29,11 +29,11 @@ export class CallDeadlines<D extends Deadline> {
   /** Waits that have not ended. The code that ends a wait removes it. */
   readonly waiting = new Set<D>();
   /**
-   * The time at which the timer fires. While no hold is open, a new wait that is due later may be added to `waiting`
-   * directly.
+   * The time at which the timer fires. While `openHolds` is empty, a new wait that is due after this time may be added
+   * to `waiting` directly.
    */
   wakesAt = Number.POSITIVE_INFINITY;
-  /** The waits of each open `holdAll`. A new wait is added to all of them. */
+  /** One list for each open `holdAll`, with the waits that it pauses. A new wait is added to all of these lists. */
   readonly openHolds = new Set<D[]>();
   #timer: Timer | undefined;
   #stopped = false;

@@ -100,7 +100,7 @@ export class Caller implements Requester {
         this.#prepare(method, changedParams, changedOptions, extras),
       );
     } catch (error) {
-      // For example an unknown option, or a call on a client that is being closed.
+      // Errors such as an unknown option, or a call on a client that is being closed.
       return rejected(error, method, params);
     }
   }
@@ -191,7 +191,8 @@ export class Caller implements Requester {
   }
 
   /**
-   * Ends a call before its answer: here at once, and at the server by the rules of its era.
+   * Ends a call before it is answered. Rejects the call at once, and ends it at the server as the era of the server
+   * requires.
    *
    * Spec: Cancellation, "Transport-Specific Cancellation",
    * https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/cancellation#transport-specific-cancellation
@@ -204,7 +205,7 @@ export class Caller implements Requester {
     const { transport, era } = connection;
     this.#givenUp.set(id, { method: call.out.method, era, reason });
     const notice = call.row?.cancellable === false ? undefined : era.cancel(id, reason.message);
-    // Ignore a failure: a server behind a closed pipe needs no notice.
+    // Ignore a failure: if the connection is closed, the server need not be notified.
     if (notice !== undefined) (async () => transport.notify(notice))().catch(() => {});
     transport.abandon(id, reason);
   }

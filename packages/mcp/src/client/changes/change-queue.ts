@@ -31,7 +31,7 @@ export class ChangeQueue implements AsyncIterator<Change, undefined> {
     if (reader !== undefined) return reader.resolve({ value: change, done: false });
     const key = `${change.kind} ${change.uri ?? ""}`;
     const before = this.#waiting.get(key);
-    // A certain change has precedence over a possible one.
+    // A change that certainly happened has precedence over a `missed` change.
     this.#waiting.set(key, before?.missed === false ? before : change);
     for (const [oldest, { kind, uri }] of this.#waiting) {
       if (this.#waiting.size <= MAX_WAITING) return;

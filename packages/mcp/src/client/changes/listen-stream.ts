@@ -159,7 +159,8 @@ export class ListenStream implements ChangeSource {
         .call(
           "subscriptions/listen",
           { notifications: filter },
-          // A resend inside the call would hide the changes missed while the stream was broken.
+          // The call must not send the request again by itself: subscribers would not learn that changes may have been
+          // missed while the stream was broken.
           { signal: controller.signal, resend: "never" },
           {
             ...extras,

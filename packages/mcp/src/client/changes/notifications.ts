@@ -7,7 +7,7 @@ import type { ClientEvents, RemoveListener } from "../contract/events.js";
 type Listener = (value: never, about?: Id) => void;
 
 /**
- * The member that listeners of a notification may rely on, with its type. A notification without it is ignored with a
+ * The required member of each notification, with its type. A notification without this member is ignored with a
  * warning.
  */
 const REQUIRED: Readonly<Record<string, readonly [member: string, type: string]>> = {

@@ -31,7 +31,7 @@ import { settleWithin, WaitHolds } from "./wait-bounds.js";
 const MAX_ATTEMPTS = 8;
 /** Time after a revision check in which further errors do not cause another check. */
 const DOUBT_MS = 30_000;
-/** Time after its deadline that `connect` waits for the transport to close. */
+/** After its deadline, `connect` waits at most this long for the transport to close. */
 const CLOSE_MS = 250;
 
 /** Receives the events of a connection. No member may throw. */
@@ -128,7 +128,7 @@ export class ClientConnection {
     return this.last;
   }
 
-  /** Opens the connection. Rejects if no route leads to a handshake before the `connect` deadline. */
+  /** Opens the connection. Rejects if no route completes a handshake before the `connect` deadline. */
   async connect(): Promise<void> {
     this.#move("connect");
     try {
@@ -207,7 +207,10 @@ export class ClientConnection {
     return running;
   }
 
-  /** Reopens a lost connection. `session`: only the server's session is gone, and the transport can be reused. */
+  /**
+   * Reopens a lost connection. `session` is true if only the server's session was lost, so that the transport can be
+   * reused.
+   */
   async #revive(event: "lost" | "connect", lost: McpError, session: boolean): Promise<void> {
     this.#move(event, lost);
     try {
@@ -233,7 +236,7 @@ export class ClientConnection {
     if (attempt === 0) await this.#handshakeAgain();
     else {
       await pause(this.platform, this.#pacer.ended(false) ?? 0, this.closing.signal, true);
-      // A handshake that failed midway leaves an open transport behind, with its own session and streams.
+      // A handshake that failed midway has not closed its transport, which has its own session and streams.
       await this.#transport?.close();
       if (this.closing.signal.aborted) throw notConnected(this.#state);
       this.#pacer.begun();

@@ -47,7 +47,7 @@ export interface OpenedRoute {
  */
 const MAX_TRIES = 4;
 
-/** Opens the first route that leads to a handshake. Rejects with the most informative error. */
+/** Opens the first route over which a handshake succeeds. Rejects with the most informative error. */
 export async function openRoute(options: OpenRouteOptions): Promise<OpenedRoute> {
   let { route } = options;
   // The route for reopening. It includes the probe even if this attempt skips the probe because the process ended on
@@ -77,7 +77,7 @@ export async function openRoute(options: OpenRouteOptions): Promise<OpenedRoute>
 }
 
 function nextRoute(route: ServerRoute, error: unknown): ServerRoute | undefined {
-  // The probe may have ended the process. A new process gets the handshake at once.
+  // The probe may have ended the process. Start a new process and begin with the handshake, without a probe.
   if (error instanceof ProbeLost) return route.repeatable ? { ...route, skipProbe: true } : undefined;
   return route.fallback?.(error);
 }

@@ -11,7 +11,7 @@ export interface CacheSettings {
   /**
    * Time in milliseconds to cache lists and reads for which the server states no time, in every revision. Set it for
    * servers that announce changes, or if it does not matter that changes are noticed late. Default: 0, so only results
-   * with a time of the server are cached.
+   * for which the server states a time are cached.
    */
   ttlMs?: number | undefined;
   /** Maximum number of cached results. Default: 500. */

@@ -24,13 +24,13 @@ export interface Timeouts {
   /** Time to open the connection and complete the handshake. Default: 30,000. */
   connectMs: number;
   /**
-   * Time without any message about a call, such as progress. Default: 60,000. Does not run while the server waits for
-   * an answer of the user.
+   * Maximum time without any message about a call, such as progress. Default: 60,000. Does not run while the server
+   * waits for an answer of the user.
    */
   idleMs: number;
   /**
-   * Total time of a call, regardless of progress. Default: 3,600,000 (60 minutes). Bounds a call that becomes a task
-   * only if it is set in the options of that call.
+   * Maximum total time of a call, regardless of progress. Default: 3,600,000 (60 minutes). Applies to a call that
+   * becomes a task only if the options of that call set it.
    */
   totalMs: number;
   /**

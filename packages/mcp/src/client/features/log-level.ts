@@ -33,7 +33,10 @@ export function checkLogLevel(level: LoggingLevel | undefined): void {
   });
 }
 
-/** Sends the requested level to a new session. A failure costs log messages, never the connection. */
+/**
+ * Sends the requested level to a new session. If this fails, log messages may be missing, but the connection stays
+ * open.
+ */
 export async function restoreLogLevel(
   connection: ClientConnection,
   requester: Requester,

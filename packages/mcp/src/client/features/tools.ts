@@ -55,7 +55,7 @@ export interface ToolRequests {
   sessionModeChanged(mode: SessionMode): void;
   /** True if results are validated against the output schemas of listed tools. */
   checksOutput: boolean;
-  /** The tools for which dropped blocks were already reported. */
+  /** The names of the tools for which the client has already warned about omitted blocks. */
   textOnly: Set<string>;
 }
 
@@ -187,7 +187,10 @@ function readAnswer<T>(
   }
 }
 
-/** Lists the tools and calls again, once. The schema that determines the headers was outdated or never fetched. */
+/**
+ * Lists the tools, then calls the tool once more, because the schema that determines the headers was outdated or never
+ * fetched.
+ */
 async function requestAfterListing<T>(
   calls: ToolRequests,
   name: string,
