@@ -8,7 +8,7 @@ export interface ClusterRouteOptions {
   readonly connectMs: number;
   readonly make: () => RedisClusterClient;
   readonly prepare: (node: RedisNode) => Promise<unknown>;
-  /** Creates a connection for subscriptions with the settings of the server's own connection. */
+  /** Creates a connection for subscriptions, with the same settings as `node`. */
   readonly subscriber: (node: RedisNode) => RedisNode;
 }
 

@@ -16,7 +16,8 @@ import type { Script } from "./scripts.js";
 /** Delay before a command is sent again, in milliseconds. */
 const RETRY_MS = 50;
 /**
- * A connection with pending calls is dropped if it is silent for this many timeouts, and for at least `MIN_SILENT_MS`.
+ * A connection with pending calls is dropped if nothing arrives for this many times `timeoutMs`, and for at least
+ * `MIN_SILENT_MS`.
  */
 const SILENT_TIMEOUTS = 2.5;
 const MIN_SILENT_MS = 5_000;
@@ -59,7 +60,10 @@ export class Commands {
   readonly #options: CommandsOptions;
   readonly #deadlines: Deadlines;
   readonly #traffic = new WeakMap<RedisNode, Traffic>();
-  /** By key, the last command that follows a redirection. Later commands for the key queue behind it. */
+  /**
+   * For each key, the most recent command that follows a redirection. Later commands for the key wait until it has
+   * settled.
+   */
   readonly #redirected = new Map<string, Promise<unknown>>();
   #pending = 0;
   #closed = false;
@@ -192,8 +196,8 @@ export class Commands {
   }
 
   /**
-   * Resends a command that was refused because the server is not the primary. The address may now lead to the primary.
-   * From the second refusal on, the command is resent only if the usual rules allow it.
+   * Resends a command that was refused because the server is not the primary. A new connection to the same address may
+   * reach the primary. From the second refusal on, the command is resent only if the usual rules allow it.
    */
   #retryOnPrimary(call: Call, error: Error): void {
     const isFirst = !call.wasRefused;

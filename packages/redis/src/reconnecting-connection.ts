@@ -1,7 +1,7 @@
 /** A client of one server or of a cluster. */
 export interface Connectable {
   connect(): Promise<unknown>;
-  /** Closes the connection once its pending commands are answered. */
+  /** Closes the connection after its pending commands are answered. */
   close(): Promise<unknown>;
   destroy(): void;
   on(event: string, listener: (error: Error) => void): unknown;

@@ -30,7 +30,7 @@ const CONNECTION_OPTIONS = {
   // A timer per command would cost more than the command. The storage uses one timer for all.
   commandOptions: { timeout: 0 },
 } as const;
-/** Delay after which a cluster client refreshes its topology when a server is lost, in milliseconds. */
+/** Delay in milliseconds between the loss of a server and the refresh of the topology by the cluster client. */
 const REFRESH_MS = 1_000;
 
 /**

@@ -26,9 +26,9 @@ export interface Route {
   /** Replaces a connection to a server that is not the primary. Absent for clusters, which redirect instead. */
   readonly retire?: (node: RedisNode, cause: Error) => void;
   /**
-   * Registers a callback for the case that the address now leads to another server. `act` receives a time in
-   * milliseconds of `performance.now()`: connections made before it lead to the former server. Absent for clusters,
-   * which redirect instead.
+   * Registers a callback that runs when another server has taken over the address. `act` receives a time in
+   * milliseconds of `performance.now()`. Connections made before that time belong to the former server. Absent for
+   * clusters, which redirect instead.
    */
   readonly onMoved?: (act: (before: number) => void) => void;
   /** Closes all connections. */

@@ -9,7 +9,7 @@ export interface ServerRouteOptions {
   readonly prepare: (node: RedisNode) => Promise<unknown>;
 }
 
-/** Routes to one server, or to the primary of several servers behind one address. */
+/** Routes to one server, or to the primary of several servers that share one address. */
 export function serverRoute({ place, connectMs, make, prepare }: ServerRouteOptions): Route {
   let server: string | undefined;
   let isNewServer = false;

@@ -25,9 +25,12 @@ export class Shard implements TopicConnection {
   readonly topics = new Set<Topic>();
   readonly #options: ShardOptions;
   readonly #connection: ReconnectingConnection<RedisNode>;
-  /** By channel, a pending UNSUBSCRIBE. A new subscription waits for it. */
+  /** The pending UNSUBSCRIBE of each channel. A new subscription to the channel waits for it. */
   readonly #unsubscribing = new Map<string, Promise<unknown>>();
-  /** Topics that the connection in preparation subscribes to. Some may be removed before the connection is ready. */
+  /**
+   * Topics to which the next connection subscribes while it is prepared. Some may be removed before the connection is
+   * ready.
+   */
   #preparing: readonly Topic[] = [];
   #ping: ReturnType<typeof setInterval> | undefined;
 
@@ -89,7 +92,7 @@ export class Shard implements TopicConnection {
     });
   }
 
-  /** Hands a topic over to the server that now holds it. */
+  /** Removes a topic and calls `onMoved`, because another server now holds the topic. */
   moveAway(topic: Topic): void {
     if (!this.topics.has(topic)) return;
     topic.setLost();

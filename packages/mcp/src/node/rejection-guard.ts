@@ -4,8 +4,9 @@ const MARK = Symbol.for("@parley/mcp/rejection-guard");
 type Listener = ((reason: unknown) => void) & { [MARK]?: true };
 
 /**
- * Keeps the library's own rejections from ending the process. The library handles its own promises. But a handler may
- * derive a promise from one of them and drop it, and a question that has no answer yet rejects by design.
+ * Prevents rejections of the library from ending the process. The library handles its own promises, but a handler may
+ * derive a promise from one of them and ignore it. Such a promise can reject in normal operation, for example while a
+ * question has no answer yet.
  *
  * Installed once per process, even if several copies of the package are loaded.
  */

@@ -14,8 +14,8 @@ const isWindows = () => process.platform === "win32";
 /**
  * Starts a child process on Node, without a shell.
  *
- * On POSIX the child leads its own process group, so that one signal reaches all its descendants. When this process
- * exits, it ends the group.
+ * On POSIX the child has its own process group, so that one signal reaches all its descendants. This process ends the
+ * group when it exits.
  */
 export function spawn(options: SpawnOptions): ChildHandle {
   let child: Child;
@@ -76,7 +76,8 @@ class NodeChild implements ChildHandle {
       events.exited(end);
     };
     child.once("error", (error) => {
-      // Also emitted if a signal could not be sent to a running child. Only a child without a pid never started.
+      // This event is also emitted if a signal cannot be sent to a running child. Only a child that never started has
+      // no pid.
       if (child.pid === undefined) ended({ error });
     });
     child.once("exit", (code, signal) =>

@@ -239,7 +239,9 @@ const CONNECTION_KINDS: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
 /** A registered symbol, so that other copies of the package recognise the mark. */
 const CALLER_MARK: unique symbol = Symbol.for("@parley/mcp/error-for-callers") as never;
 
-/** Marks an error as written for callers, although its kind belongs to connections. */
+/**
+ * Marks an error as written for callers, although errors of its kind normally come from connections to other servers.
+ */
 export function markForCallers(error: McpError): McpError {
   return marked(error, true);
 }

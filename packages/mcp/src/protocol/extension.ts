@@ -12,7 +12,7 @@ export interface Extension {
   readonly id: string;
   /** The value of the capability `extensions[id]`; `{}` if it has no settings. */
   readonly settings: Record<string, unknown>;
-  /** The first revision that declares the extension. Default: all revisions. */
+  /** The first revision in which the extension is declared. Default: all revisions. */
   readonly first?: Revision | undefined;
   /**
    * Ids of extensions that the same server or client must also have, in any order. A missing extension is an error. The

@@ -7,9 +7,9 @@ import type { PoolSettings, WorkerPool } from "./worker-pool.js";
 /** Settings of the workers that run isolated tools. */
 export interface IsolatedPoolOptions {
   /**
-   * Runs tools in a thread of this process or in a child process. A thread starts in milliseconds. A process also
-   * contains failures that would end the whole process, such as a fault in native code or memory outside the heap.
-   * Default: `"worker"`.
+   * Runs tools in a thread of this process or in a child process. A thread starts in milliseconds. A child process also
+   * protects this process from failures that end a whole process, such as a fault in native code or too much memory
+   * outside the heap. Default: `"worker"`.
    */
   kind?: "worker" | "process" | undefined;
   /**
@@ -26,7 +26,7 @@ export interface IsolatedPoolOptions {
    * Maximum number of calls that wait for a worker. Further calls are rejected with `limit_exceeded`. Default: 100.
    */
   queue?: number | undefined;
-  /** Time that a cancelled tool has to return before its worker is terminated, in milliseconds. Default: 1000. */
+  /** Time in milliseconds that a cancelled tool has to return. After that, its worker is terminated. Default: 1000. */
   graceMs?: number | undefined;
   /** Time after which an idle worker ends, in milliseconds. Default: 60 000. */
   idleMs?: number | undefined;

@@ -29,7 +29,7 @@ export type PortableError =
     }
   | { readonly type: "thrown"; readonly value: unknown };
 
-/** A value or an error. The type of a value records whether a content builder marked it. */
+/** A value or an error. The `type` of a value states whether a content builder created the value. */
 export type PortableOutcome =
   | { readonly type: "value" | "block" | "blocks" | "result"; readonly value: unknown }
   | { readonly type: "failure"; readonly error: PortableError };
@@ -96,7 +96,10 @@ export function portableError(thrown: unknown): PortableError {
   };
 }
 
-/** Returns a copy, or undefined if the value cannot be cloned: the failure matters more than its details. */
+/**
+ * Returns a copy, or undefined if the value cannot be cloned. The value is a detail of an error, and the error must be
+ * sent even without this detail.
+ */
 function cloned<T>(value: T): T | undefined {
   try {
     return structuredClone(value);

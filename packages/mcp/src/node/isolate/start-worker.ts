@@ -34,7 +34,7 @@ export interface ToolWorker {
   keepProcessAlive(busy: boolean): void;
 }
 
-/** Callbacks for the events of a worker. `ended` is called once, as the last one. */
+/** Callbacks for the events of a worker. `ended` is called exactly once, after all calls of `message`. */
 export interface WorkerEvents {
   message(message: FromWorker): void;
   ended(end: WorkerEnd): void;
@@ -47,7 +47,8 @@ export function startWorker(program: URL, settings: WorkerSettings, events: Work
 
 /**
  * Maximum size of the young generation of a thread, in megabytes. At its memory limit, a thread gets a few more
- * megabytes to end by itself. If one collection promotes more than that, V8 ends the whole process.
+ * megabytes to end by itself. If one garbage collection moves more than that out of the young generation, V8 ends the
+ * whole process.
  */
 const MAX_YOUNG_MB = 8;
 
@@ -99,7 +100,7 @@ function startProcess(program: URL, { memoryMb, execArgv, env }: WorkerSettings,
     serialization: "advanced",
     // The stdout of this process may carry the protocol, so the output of a tool goes to stderr.
     stdio: ["ignore", 2, 2, "ipc"],
-    // The child leads its own process group, so that one signal also ends the processes a tool has started.
+    // The child has its own process group, so that one signal also ends the processes that a tool has started.
     detached: process.platform !== "win32",
     ...(env === undefined ? {} : { env: { ...env } }),
   });
@@ -177,8 +178,8 @@ export function workerProgram(module: string): URL {
 }
 
 /**
- * Creates the error of a call whose worker ended in the middle of it. Details go to the log, because the caller must
- * not see them.
+ * Creates the error of a call whose worker ended during the call. Details go to the log, because the caller must not
+ * see them.
  */
 export function workerFailure(platform: Platform, tool: string, end: WorkerEnd, memoryMb: number): McpError {
   const { code, signal, error } = end;

@@ -65,8 +65,8 @@ async function load(module: string, name: string): Promise<ToolFunction> {
 }
 
 /**
- * Kills the process once its parent is gone. Runs in a separate thread, so that it works even if a tool loops without
- * yielding.
+ * Program that kills this process after the parent process has ended. Runs in a separate thread, so that it works even
+ * while a tool blocks the main thread.
  */
 const WATCH = `
   const { parent } = process.getBuiltinModule("node:worker_threads").workerData;

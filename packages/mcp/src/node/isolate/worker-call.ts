@@ -136,7 +136,7 @@ export class WorkerCall {
     }
   }
 
-  /** Settles the call after its worker has ended in the middle of it. */
+  /** Settles the call after its worker has ended during the call. */
   workerEnded(end: WorkerEnd): void {
     const { retry } = this.#events;
     this.#ended = true;

@@ -34,7 +34,8 @@ export interface SocketTransportOptions extends QueueLimits {
 }
 
 /**
- * Creates a client transport over TCP or a Unix socket. `open` resolves when connected and rejects if that fails.
+ * Creates a client transport over TCP or a Unix socket. `open` resolves when the socket is connected, and rejects if
+ * the socket cannot connect.
  *
  * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/transports.md | Transports}
  */

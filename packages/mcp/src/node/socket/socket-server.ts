@@ -158,8 +158,8 @@ async function listen(listener: Server, address: SocketAddress): Promise<SocketA
 }
 
 /**
- * Makes new files accessible only to their owner until the returned function is called in the same turn. Otherwise
- * another user could connect before `chmod` restricts the socket file.
+ * Makes new files accessible only to their owner, because otherwise another user could connect before `chmod` restricts
+ * the socket file. The returned function ends this. Call it in the same turn.
  */
 function ownerOnly(): () => void {
   try {

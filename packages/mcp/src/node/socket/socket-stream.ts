@@ -87,7 +87,8 @@ class SocketStream implements ByteStream {
 
 /**
  * Delimiter of written messages. `lines`: one message per line, as MCP recommends. `content-length`: a header with the
- * length before each message, as in LSP. `auto`, for servers: the client's form, or lines until that is known.
+ * length before each message, as in LSP. `auto`, for servers: the form that the client uses, or lines until that form
+ * is known.
  */
 export type SocketFraming = "lines" | "content-length" | "auto";
 

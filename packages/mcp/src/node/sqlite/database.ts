@@ -11,8 +11,8 @@ import {
 import { type OpenOptions, openDatabase, PAGE_BYTES, rollBack } from "./open-database.js";
 
 /**
- * One write in this many also deletes expired rows, up to `SWEEP_ROWS` of each kind. That is more than this many writes
- * can add, so expired rows do not accumulate.
+ * Every 32nd write also deletes expired rows, up to `SWEEP_ROWS` of each kind. That is more than 32 writes can add, so
+ * expired rows do not accumulate.
  */
 const SWEEP_EVERY = 32;
 const SWEEP_ROWS = 128;

@@ -16,7 +16,8 @@ const APPLICATION_ID = 0x50726c79;
 /** Size of a page, in bytes: SQLite's own default. */
 export const PAGE_BYTES = 4_096;
 /**
- * Maximum size of a file that is checked for damage when it is opened, in bytes. The check takes up to about 0.1 s.
+ * Maximum size in bytes of a file that is checked for damage when it is opened. At this size the check takes about 0.1
+ * s. Larger files are not checked.
  */
 const MAX_CHECKED_BYTES = 32 * 1024 * 1024;
 /** Maximum size of SQLite's log file after a checkpoint, in bytes. */

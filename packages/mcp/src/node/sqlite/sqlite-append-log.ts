@@ -21,7 +21,7 @@ interface Stream {
  * The append log in a SQLite file. All methods are synchronous.
  *
  * One counter provides the ids of all streams, so that the ids of a stream grow even after it was dropped and created
- * again. An entry never outlives a newer one, so the expired entries are always the oldest.
+ * again. An entry never expires later than a newer entry, so the expired entries are always the oldest.
  */
 export class SqliteAppendLog implements AppendLog {
   readonly #database: Database;

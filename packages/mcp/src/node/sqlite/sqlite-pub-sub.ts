@@ -7,8 +7,8 @@ import { fromColumn, type SqlStatement, toColumn } from "./node-sqlite.js";
 /** Polling interval for messages of other processes while there are subscribers, in milliseconds. */
 const POLL_MS = 10;
 /**
- * Polling interval after `POLLS_UNTIL_IDLE` consecutive polls without a write by another process, so that an idle
- * process does not wake 100 times a second.
+ * Polling interval in milliseconds after `POLLS_UNTIL_IDLE` consecutive polls without a write by another process.
+ * Longer than `POLL_MS`, so that an idle process does not wake 100 times a second.
  */
 const IDLE_POLL_MS = 40;
 const POLLS_UNTIL_IDLE = 200;
@@ -34,8 +34,8 @@ interface Subscription {
 
 /**
  * Publishes messages through a table of the SQLite file. All processes receive all messages in the order of their ids.
- * A publisher delivers to its own subscribers before `publish` returns, unless it is called inside `deliver` or behind
- * a long backlog. Other processes poll the version of the file.
+ * A publisher delivers to its own subscribers before `publish` returns, unless `publish` is called inside `deliver` or
+ * many earlier messages are still undelivered. Other processes poll the version of the file.
  */
 export class SqlitePubSub implements PubSub {
   readonly #database: Database;

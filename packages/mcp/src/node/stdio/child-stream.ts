@@ -11,7 +11,7 @@ const GIVE_UP_AFTER_MS = 3500;
  * exited.
  */
 const KILL_TREE_AFTER_MS = 300;
-/** Milliseconds without output, once the process has exited, until stdout counts as closed. */
+/** If the process has exited and stdout is silent for this many milliseconds, stdout counts as closed. */
 const SILENCE_MS = 15;
 /**
  * Milliseconds to wait for the exit of a child that has closed its stdin. After that, the error says that the child is

@@ -49,7 +49,10 @@ const MAX_NOISE_LENGTH = 300;
 /** Records what happens to one child process, and creates the error for it. */
 export class LaunchReport {
   readonly stderr = new StderrRing();
-  /** True once a message has arrived. An exit before that is a failed start, after it a lost connection. */
+  /**
+   * True after the first message. An exit before the first message is a failed start. A later exit is a closed
+   * connection.
+   */
   answered = false;
   nonJsonLines = 0;
   #firstNonJson: string | undefined;

@@ -11,8 +11,8 @@ import { processStream } from "./process-stream.js";
 /** Options of `serveStdio`. */
 export interface ServeStdioOptions extends Omit<ServeStreamOptions, "platform" | "decode" | "framing" | "network"> {
   /**
-   * Exits the process when the client is gone: once nothing else keeps it alive, and after half a second in any case.
-   * With false, the program decides when to exit, and can await `closed`. Default: true.
+   * Exits the process after the client is gone. Waits until nothing else keeps the process alive, but at most half a
+   * second. With false, the program decides when to exit, and can await `closed`. Default: true.
    */
   exit?: boolean | undefined;
   /** Redirects output of the program on stdout to stderr, because stray output breaks the protocol. Default: true. */
@@ -146,7 +146,7 @@ function tooEarly(bytes: number): string {
   );
 }
 
-/** Location of the innermost stack frame outside Node that led to `write`. */
+/** Location of the innermost stack frame outside Node that called `write`, directly or indirectly. */
 function callSite(write: typeof process.stdout.write): string {
   const holder: { stack?: string } = {};
   const limit = Error.stackTraceLimit;

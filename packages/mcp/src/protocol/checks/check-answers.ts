@@ -55,7 +55,7 @@ const QUESTIONS: { readonly [method: string]: Shape<{ [key: string]: unknown }> 
 
 /**
  * Reads an interim result. A single invalid question makes the whole result unusable: the server expects an answer to
- * each question, and would repeat the questions without an answer.
+ * each question, and would repeat the questions that have no answer.
  *
  * Spec: Multi Round-Trip Requests, https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
  */

@@ -23,8 +23,8 @@ export const aNumber: Test = { expected: "a finite number", passes: (value) => N
 export const aWebAddress: Test = { expected: "an https URL", passes: isWebAddress };
 
 /**
- * An icon is safe to display: an image by its https URL, or embedded in a `data:` URI. Other schemes could run code,
- * read a file, or disclose in plain text that the icon was displayed.
+ * Accepts an icon that is safe to display: an image with an https URL, or an image in a `data:` URI. Other schemes
+ * could run code, read a file, or disclose in plain text that the icon was displayed.
  *
  * Spec: Schema reference, "Icon".
  */
