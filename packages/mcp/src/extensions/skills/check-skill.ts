@@ -60,7 +60,7 @@ function checkResources(root: string, uri: string, resources: unknown): Map<stri
       return `the file ${shown} has no valid digest`;
     if (typeof size !== "number" || !Number.isSafeInteger(size) || size < 0)
       return `the file ${shown} has no valid size`;
-    // Two Unicode forms of one path are the same file.
+    // Normalize the path, because two Unicode forms of one path refer to the same file.
     const key = path.normalize("NFC");
     if (files.has(key)) return `the file ${shown} is listed twice`;
     const known = paths.add(key);

@@ -8,10 +8,10 @@ export const MAX_SKILL_FILES = 512;
 /** Maximum total size of the files of one skill, in bytes. A larger skill is refused. */
 export const MAX_SKILL_BYTES = 16 * 1024 * 1024;
 
-/** Maximum number of skills on one server. More would make every listing slow. */
+/** Maximum number of skills on one server. Limited, because more skills would make every listing slow. */
 const MAX_SKILLS = 1000;
 
-/** Maximum total size of a server's skills, in bytes, because they are held in memory. */
+/** Maximum total size of a server's skills, in bytes. Limited, because the skills are held in memory. */
 const MAX_SERVER_BYTES = 256 * 1024 * 1024;
 
 /** Counts the skills and bytes of one server, and enforces their limits. */

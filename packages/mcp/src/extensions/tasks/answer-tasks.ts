@@ -14,8 +14,8 @@ import { hasEnded, plainTask } from "./stored/task-record.js";
 import type { TaskSettings } from "./task-options.js";
 
 /**
- * Maximum number of questions that may be answered as tasks at the same time, because a user could not follow more.
- * Further questions are refused.
+ * Maximum number of questions that may be answered as tasks at the same time. Limited, because a user could not follow
+ * more. Further questions are refused.
  */
 const MAX_OPEN = 100;
 /**

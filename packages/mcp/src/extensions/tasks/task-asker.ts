@@ -13,8 +13,8 @@ import { type TaskAnswer, type TaskRecord, withAnswers, withQuestions, withStep 
 import type { TaskSlot } from "./task-call.js";
 
 /**
- * Maximum number of questions of one task that may be open at the same time, because a person could not follow more.
- * Further questions fail with `too_many_questions`.
+ * Maximum number of questions of one task that may be open at the same time. Limited, because a person could not follow
+ * more. Further questions fail with `too_many_questions`.
  */
 const MAX_QUESTIONS = 32;
 

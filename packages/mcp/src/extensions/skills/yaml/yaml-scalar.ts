@@ -158,7 +158,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
 export function quotedScalar(quote: string, inner: string, line: number): string {
   let value = "";
   let current = "";
-  // Length of the part of `current` up to the last escape. A line break does not trim this part.
+  // Length of the part of `current` up to the last escape. White space in this part is not trimmed at a line break.
   let kept = 0;
   for (let at = 0; at < inner.length; at++) {
     const character = inner.charAt(at);

@@ -4,8 +4,8 @@ import { McpError } from "../../../protocol/error.js";
 import type { InputRequests } from "../../../protocol/features/input.js";
 
 /**
- * Maximum number of questions that one task may ask, because each may open a dialog or cause a paid model call. Beyond
- * that, waiting for the task fails with `too_many_questions`.
+ * Maximum number of questions that one task may ask. Limited, because each question may open a dialog or cause a paid
+ * model call. Beyond that, waiting for the task fails with `too_many_questions`.
  */
 const MAX_QUESTIONS = 64;
 
