@@ -20,7 +20,7 @@ export interface CatalogueStore {
  */
 const MAX_LENGTH = 32 * 1024 * 1024;
 /**
- * Milliseconds between the first unsaved change and its save. Further changes in this time are saved together with it.
+ * Milliseconds between a call to `set` and the save. Further changes in this time are saved together with the first.
  */
 const SAVE_AFTER_MS = 1000;
 /** Milliseconds after which a `save` counts as failed. */
@@ -83,7 +83,7 @@ export class SavedCatalogue {
     this.#timer ??= this.#platform.timer(SAVE_AFTER_MS, () => void this.flush());
   }
 
-  /** Removes a server. */
+  /** Removes a server. The removal is saved with the next call to `set` or `flush`. */
   delete(name: string): void {
     delete this.#servers[name];
     this.#changed = true;

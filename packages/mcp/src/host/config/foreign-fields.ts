@@ -149,8 +149,8 @@ const RULES: Readonly<Record<string, Rule>> = {
 };
 
 /**
- * Field names that our form shares with other applications, which use other types for them, and the rules that
- * translate those values.
+ * Fields that our form and other applications both have, but with different types. `when` recognises the foreign type,
+ * and `rule` translates the value to ours.
  */
 const SHARED_NAMES: Readonly<Record<string, { readonly when: (value: unknown) => boolean; readonly rule: Rule }>> = {
   trust: {
