@@ -45,7 +45,7 @@ export interface SendRequest {
   /** The body of a POST, as text. */
   body?: string;
   /**
-   * True if the request must use a new connection, because a pooled connection was just lost. Ignored by senders that
+   * True if the request must use a new connection, because a pooled connection just broke. Ignored by senders that
    * cannot choose the connection.
    */
   newConnection?: boolean | undefined;

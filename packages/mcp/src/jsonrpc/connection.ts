@@ -161,7 +161,9 @@ export class Connection<P> {
     return true;
   }
 
-  /** Rejects all pending requests, because the peer sends no more. The requests of the peer are still answered. */
+  /**
+   * Rejects all pending requests, because the peer sends no more messages. The requests of the peer are still answered.
+   */
   inputEnded(): void {
     this.#pending.rejectAll(this.#closedError());
   }

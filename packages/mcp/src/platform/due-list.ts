@@ -1,6 +1,6 @@
 import type { Platform, Timer } from "./platform.js";
 
-/** Runtimes count timers in whole milliseconds, so a timer may fire this much too early. */
+/** Milliseconds by which a timer may fire too early, because runtimes count timers in whole milliseconds. */
 const EARLY_MS = 1;
 
 /**

@@ -22,8 +22,8 @@ export class PausableTimer implements Timer {
   }
 
   /**
-   * Pauses the timer until the function returned by every `hold` has been called. Repeated calls of one function do
-   * nothing.
+   * Pauses the timer. It continues when every function that `hold` has returned was called. Calling one function again
+   * does nothing.
    */
   hold(): () => void {
     if (this.#held++ === 0) {

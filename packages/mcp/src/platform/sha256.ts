@@ -23,9 +23,8 @@ function isPrime(candidate: number): boolean {
 /**
  * SHA-256 (FIPS 180-4) in plain JavaScript.
  *
- * WebCrypto's digest is asynchronous, but the keys of a handler's questions are needed before the handler's first
- * `await`. The input is short, so speed does not matter. No branch or table index depends on the content, which may be
- * a secret.
+ * WebCrypto's digest is asynchronous, but `Platform.sha256` must be synchronous. The input is short, so speed does not
+ * matter. No branch or table index depends on the content, which may be a secret.
  */
 export function sha256(data: Uint8Array): Uint8Array {
   const padded = pad(data);

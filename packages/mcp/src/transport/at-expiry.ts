@@ -48,7 +48,7 @@ export function atExpiry(platform: Platform, principal: Principal | undefined, a
     timer = platform.timer(0, end);
   };
   if (expiresAt !== Number.POSITIVE_INFINITY) arm(expiresAt - platform.now());
-  // The type forbids a promise, but programs without types may return one. Its value is then used once it resolves.
+  // The type forbids a promise, but programs without types may return one. Its value is then used when it resolves.
   const watch = () =>
     whenReady(principal?.onRevoked?.(revoked), (removal) => {
       unwatch = removal;

@@ -24,7 +24,7 @@ export class LateHandler<H extends Handler> {
     });
   }
 
-  /** Calls `run` with the handler, once it is loaded. */
+  /** Calls `run` with the handler, as soon as the handler is loaded. */
   use<R>(run: (handler: H) => R | Promise<R>): R | Promise<R> {
     return this.#loaded === undefined ? this.#loading.then(run) : run(this.#loaded);
   }

@@ -2,9 +2,9 @@ import { McpError } from "../protocol/error.js";
 import type { Transport } from "./transport.js";
 
 /**
- * A transport over a channel that `make` creates on `open`. The code of the channel is loaded only then, so a program
- * that never connects does not load it. `make` should stop when `signal` aborts. If it returns a transport after that,
- * the transport is closed at once.
+ * Creates a channel transport whose implementation `make` loads on `open`, so that a program that never connects does
+ * not load it. `make` should stop when `signal` aborts. If `make` returns a transport after that, the transport is
+ * closed at once.
  */
 export function lateTransport(target: string, make: (signal: AbortSignal) => Promise<Transport>): Transport {
   const closing = new AbortController();

@@ -5,7 +5,7 @@ const MAX_DELAY_MS = 30_000;
 const MIN_DELAY_MS = 500;
 const WINDOW_MS = 60_000;
 const MAX_PER_WINDOW = 8;
-/** A connection that lasted this long counts as working, even without an event. */
+/** Milliseconds after which an open connection counts as working, even without an event. */
 const STEADY_MS = 30_000;
 
 /** Returns the server's `retry` value, but at least 500 ms. */

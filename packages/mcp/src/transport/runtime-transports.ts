@@ -23,7 +23,7 @@ export interface CommandTarget {
   maxMessageBytes?: number | undefined;
 }
 
-/** The transports of a runtime, selected by package condition. */
+/** The transports of a runtime. The export conditions of the package select the implementation. */
 export interface RuntimeTransports {
   /** Starts a server as a child process. Throws an `McpError` with a fix in runtimes without processes. */
   command(target: CommandTarget, platform: Platform): Transport;

@@ -122,7 +122,7 @@ export interface SessionQuota {
 export interface Exchange {
   /** The id of the request. */
   readonly id: Id;
-  /** Aborts when the client cancels the request. On transports where a disconnect cancels, it also aborts then. */
+  /** Aborts when the client cancels the request. Also aborts on a disconnect, if a disconnect cancels requests. */
   readonly signal: AbortSignal;
   /** The peer that sent the request. Absent if the transport has no sessions and every request is independent. */
   readonly peer?: Peer | undefined;
@@ -221,7 +221,7 @@ export interface Answer {
   status?: number | undefined;
   /** Set if a handshake succeeded. The transport stores it as the session of the peer. */
   session?: Session | undefined;
-  /** Called by the transport once when `session` ends, if the exchange has no peer. Neither throws nor rejects. */
+  /** The transport calls it once, when `session` ends, if the exchange has no peer. Neither throws nor rejects. */
   sessionEnded?: ((reason: EndReason) => void | Promise<void>) | undefined;
   /** Time after which a refused caller may retry, in milliseconds. HTTP sends it as `Retry-After`. */
   retryAfterMs?: number | undefined;

@@ -13,7 +13,10 @@ const HEADERS = ["content-type", "application/json", "cache-control", "no-store"
 /** Answers liveness and readiness probes of orchestrators and load balancers. */
 export class Probes {
   readonly #state: ServerState;
-  /** The running check. Concurrent probes share it, because anyone may send them. */
+  /**
+   * The running check. Concurrent probes share it, so that a flood of unauthenticated probes does not start more
+   * checks.
+   */
   #checking: Promise<boolean> | undefined;
   /** True after a warning, until a check succeeds. A flood of probes must not flood the log. */
   #warned = false;

@@ -94,8 +94,8 @@ class HttpTransport implements Transport {
   #handshake: HandshakeState = newHandshake({});
   #getStream: GetStream | undefined;
   /**
-   * Settles when the last notification is sent. The GET stream opens after that, because some servers require this
-   * order.
+   * Resolves when the last notification was sent or has failed. The GET stream opens after that, because some servers
+   * require this order.
    */
   #lastNotification: Promise<unknown> = Promise.resolve();
   #closing: Promise<void> | undefined;
@@ -219,7 +219,8 @@ class ClientExchange implements StreamedExchange {
   #offered: string | undefined;
 
   /**
-   * `open` contains the exchange until its last connection ends. The exchange calls either `resolve` or `reject`, once.
+   * The map `open` contains this exchange until its last connection ends. The exchange calls either `resolve` or
+   * `reject`, once.
    */
   constructor(
     requests: HttpRequests,

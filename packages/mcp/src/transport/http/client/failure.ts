@@ -125,7 +125,7 @@ const FIXES: Record<number, string> = {
 
 const FIRST_ANSWER_WAIT_MS = 250;
 
-/** Time to wait before posting an answer again. Undefined if the server has refused the answer permanently. */
+/** Returns the milliseconds to wait before posting an answer again, or undefined if a retry would not help. */
 export function waitBeforeAnswer(error: unknown, attempt: number): number | undefined {
   const isAway = McpError.is(error) && (error.kind === "connect_failed" || error.kind === "connection_closed");
   const failure = httpFailureOf(error);

@@ -221,8 +221,8 @@ export class HttpExchange implements Exchange, RunningRequest, BodyLimits {
     // Only requests that outlived their turn count as running.
     if (this.#running) this.state.settled(this);
     const requests = this.peer?.requests;
-    // The client may have reused the id of a cancelled request before its handler settles. The entry of the newer
-    // request must stay.
+    // The client may have reused the id of a cancelled request before the handler of that request settles. The entry of
+    // the newer request must stay.
     if (requests?.get(this.id) === this) requests.delete(this.id);
     this.#outer.answered(answer);
     this.whenSettled?.();

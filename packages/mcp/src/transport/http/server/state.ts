@@ -67,7 +67,7 @@ export interface RunningRequest {
   readonly endless: boolean;
   /** True once the request has ended. */
   readonly settled: boolean;
-  /** Called once the request has ended and its answer, if any, is sent. */
+  /** Called when the request has ended and its answer, if any, is sent. */
   whenSettled: (() => void) | undefined;
   /** Called at the end of the turn in which the request arrived, unless it is settled by then. */
   turnEnded(): void;

@@ -114,7 +114,7 @@ function receive(session: HttpSession, exchange: HttpExchange, item: PostedMessa
 }
 
 /**
- * Calls `then` once the answers of the client are stored or delivered. If that fails, the client must send the answers
+ * Calls `then` when the answers of the client are stored or delivered. If that fails, the client must send the answers
  * again.
  */
 function accept(exchange: HttpExchange, answers: readonly MaybePromise<void>[], then: () => void): void {

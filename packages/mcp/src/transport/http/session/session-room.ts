@@ -56,7 +56,7 @@ export class SessionRoom {
   }
 
   /**
-   * Makes room for a new session and reserves its place. The caller must call `release` once the session exists or the
+   * Makes room for a new session and reserves its place. The caller must call `release` when the session exists or the
    * handshake has failed. Returns the name of the limit that forbids a new session, if any.
    */
   reserve(key: string | undefined): { readonly full: string } | { readonly release: () => void } {

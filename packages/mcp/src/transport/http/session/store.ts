@@ -72,8 +72,8 @@ export class SessionStore implements SessionServices {
   }
 
   /**
-   * Removes a session from the memory of this node. The session continues on other nodes, and here with the next
-   * request.
+   * Removes a session from the memory of this node. Other nodes still serve the session, and the next request to this
+   * node loads it again.
    */
   leave(session: HttpSession): void {
     session.releaseUnread();
@@ -283,7 +283,7 @@ export class SessionStore implements SessionServices {
     this.nodes.notify(session.id, { kind: "read", token });
   }
 
-  /** Reads everything again that lost messages of other nodes may have announced. */
+  /** Reads the data of a session again, because messages that announce changes by other nodes may have been lost. */
   async #resync(session: HttpSession): Promise<void> {
     const current = await this.find(session.id, session.principal, false, true);
     if (current !== session) return;

@@ -227,7 +227,7 @@ export class SessionNodes {
     this.#callbacks.failed(error);
   }
 
-  /** Releases the lease of this node once `stored` resolves. Waits for the storage for a limited time. */
+  /** Releases the lease of this node when `stored` resolves. Waits for the storage for a limited time. */
   async close(stored: Promise<unknown>): Promise<void> {
     this.#messenger.close();
     this.#orphans.close();

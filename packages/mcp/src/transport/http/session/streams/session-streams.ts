@@ -6,7 +6,9 @@ import { SessionStream, type StreamOwner, type StreamServices } from "./stream.j
 import { GET_STREAM_ID, NODE_ID_LENGTH, nodeOf, type StoredLength } from "./stream-log.js";
 
 const SALT_LENGTH = 4;
-/** Number of streams in a node's first announcement for a session, so that most sessions need one announcement. */
+/**
+ * Number of streams that a node announces at first for a session. Most sessions need no more, so they need one write.
+ */
 const FIRST_BOUND = 8;
 const MAX_ATTEMPTS = 16;
 

@@ -26,7 +26,7 @@ export interface StreamEntry {
   readonly ends: boolean;
 }
 
-/** The letters of the kinds. `AFTER_GAP` precedes the letter if entries before this one were lost. */
+/** The letters for the kinds of entries. `AFTER_GAP` precedes the letter if entries before this one were lost. */
 const OPENING_EVENT = "p";
 const OPENING = "o";
 const MESSAGE = "m";
@@ -76,7 +76,10 @@ function dataOf(kind: string | undefined, stored: string): string | undefined {
   return stored.slice(kind === SIGNED_MESSAGE ? 1 + NODE_ID_LENGTH : 1);
 }
 
-/** Returns those of `requests` that have no answer after this entry. The opening entry replaces the list. */
+/**
+ * Returns the requests that are unanswered after this entry. An opening entry may have its own list, which replaces
+ * `requests`.
+ */
 export function unansweredAfter({ stored, data, isOpening }: StreamEntry, requests: Id[]): Id[] {
   if (isOpening) return stored.length > 1 ? (JSON.parse(stored.slice(1)) as Id[]) : requests;
   if (requests.length === 0 || data === undefined) return requests;
@@ -118,7 +121,7 @@ export interface LogSpace {
 
 /** The stream of a log. */
 export interface LogReader {
-  /** Called when the log has the entry. `sent`: the client already received it, without an id. */
+  /** Called when the entry is stored. `sent`: the client already received it, without an id. */
   entryStored(id: number, entry: StreamEntry, sent: boolean, afterGap: boolean): void;
   /**
    * Sends an entry to the client without an id. Returns false if no client is connected, or if the client must receive
@@ -136,7 +139,7 @@ interface QueuedEntry {
   readonly entry: StreamEntry;
   sent: boolean;
   read: boolean;
-  /** Called once the entry is stored or given up. */
+  /** Called when the entry is stored or given up. */
   whenStored?: () => void;
 }
 
@@ -245,7 +248,7 @@ export class StreamLog {
     return sent;
   }
 
-  /** Calls `run` once all queued entries are stored or given up. */
+  /** Calls `run` when all queued entries are stored or given up. */
   whenStored(run: () => void): void {
     const last = this.#queue.at(-1);
     if (last === undefined) run();
