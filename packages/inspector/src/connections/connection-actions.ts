@@ -25,7 +25,7 @@ type ConnectionActionName =
   | "setLogLevel";
 
 const MAX_ROOTS = 100;
-/** Maximum length of the address or the name of a root, in characters. */
+/** Maximum length of the address or the name of a root, in characters. Roots beyond it are rejected. */
 const MAX_ROOT_LENGTH = 4_096;
 
 /** Creates the actions for connections. The connect actions return at once, and the state reports the progress. */
@@ -109,10 +109,10 @@ interface TypedAddress {
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** Maximum length of an address, in characters. */
+/** Maximum length of an address, in characters. Longer addresses are rejected. */
 const MAX_URL_LENGTH = 8_192;
 const MAX_HEADERS = 64;
-/** Maximum length of a header value, in characters. */
+/** Maximum length of a header value, in characters. Longer values are rejected. */
 const MAX_VALUE_LENGTH = 16_384;
 /**
  * Minimum length of a header value, or of a word in it, that is redacted as a secret. Redacting shorter values would

@@ -227,7 +227,8 @@ export class HttpWatcher {
 
 /**
  * Reports protocol violations of a server, and requests that time out. The timeline has no answer in these cases, so
- * the request would seem to be pending. Over HTTP, the request also shows a response body that is not a valid answer.
+ * without the report the request would seem to be pending. Over HTTP, the request also shows a response body that is
+ * not a valid answer.
  */
 export function protocolFaults(
   report: (text: string) => void,

@@ -2,7 +2,10 @@ import type { Login } from "@parley/mcp/auth";
 import { McpError } from "@parley/mcp/protocol";
 import type { LoginInfo, LoginStep } from "../contract/connections.js";
 
-/** Maximum number of stored steps. A server that rejects every token would otherwise cause an unlimited number. */
+/**
+ * Maximum number of stored steps. Beyond it, the oldest step is dropped, because a server that rejects every token
+ * causes an unlimited number of steps.
+ */
 const MAX_STEPS = 60;
 /** Maximum length of the address of a login page, in characters. A login with a longer address fails. */
 const MAX_VISIT_LENGTH = 16_384;

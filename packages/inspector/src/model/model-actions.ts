@@ -81,7 +81,7 @@ interface ToolList {
   readonly cut: boolean;
 }
 
-/** Maximum number of tools shown, which is the limit of the adapters. Further tools are omitted. */
+/** Maximum number of tools shown. Further tools are omitted. The adapters have the same limit. */
 export const MAX_MODEL_TOOLS = 10_000;
 /**
  * Time for which a tool list is cached. It is long enough to view the tools of every provider, but short, because

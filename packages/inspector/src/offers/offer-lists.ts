@@ -8,8 +8,8 @@ import type { OfferDetail, OfferList, OfferSummary } from "../contract/offers.js
 import { type Definitions, keyOf, summaryOf } from "./offer-summary.js";
 
 /**
- * Maximum number of tools in a list that is linted as a whole, which takes about half a second. In a longer list, each
- * tool is linted when it is shown.
+ * Maximum number of tools in a list that is linted as a whole. Linting this number of tools takes about half a second.
+ * In a longer list, each tool is linted when it is shown.
  */
 const MAX_LINTED_TOOLS = 1000;
 

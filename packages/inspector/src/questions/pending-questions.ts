@@ -53,7 +53,7 @@ interface PendingQuestion {
   readonly reject: (error: McpError) => void;
 }
 
-/** The questions of all servers that the user has not answered yet. */
+/** The unanswered questions of all servers. */
 export class PendingQuestions {
   readonly #options: PendingQuestionsOptions;
   readonly #limits: QuestionLimits;

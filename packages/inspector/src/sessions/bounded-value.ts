@@ -1,7 +1,7 @@
 import { boundedJson } from "../timeline/bounded-json.js";
 
 /**
- * Maximum length of a value in a comparison, as JSON, in characters. Longer values are truncated, because they cannot
+ * Maximum number of characters of a compared value, written as JSON. Longer values are truncated, because they cannot
  * be read side by side.
  */
 const MAX_LENGTH = 4_000;

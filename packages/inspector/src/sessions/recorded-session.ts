@@ -27,8 +27,8 @@ export function* recordedMessages({ entries }: Pick<RecordedSession, "entries">)
 }
 
 /**
- * Yields the text of a recording without secrets, in the format of `parley record`. Yields one part per message, which
- * is empty if nothing was written yet, then the remaining text and one part per note.
+ * Yields the text of a recording without secrets, in the format of `parley record`: one part per message, then the
+ * remaining text, then one part per note. A part is empty if the writer buffers the message.
  */
 export function* recordingParts(session: RecordedSession, redactor: Redactor): Generator<string> {
   const { target, agreed, began, notes } = session;

@@ -20,8 +20,8 @@ const MAX_BYTES = 64 * 1024 * 1024;
 /** Maximum number of recorded messages, whatever their size. Later messages are not recorded. */
 const MAX_MESSAGES = 200_000;
 /**
- * Maximum number of handshake messages copied for one connection. If there are more, only the last ones are copied.
- * Each opening of the connection has a few.
+ * Maximum number of handshake messages copied for one connection. If there are more, only the last ones are copied. One
+ * handshake has only a few messages.
  */
 const MAX_HANDSHAKE_MESSAGES = 50;
 

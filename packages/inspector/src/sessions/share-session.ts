@@ -63,8 +63,8 @@ function* newestEntries(
     // The secrets of a removed connection are no longer known, so its entries cannot be redacted.
     const redactor = redactors.get(connection);
     if (redactor === undefined) continue;
-    // The timeline may evict entries while this function runs. All remaining summaries are older, so their entries are
-    // gone too.
+    // The timeline may evict entries while this function runs. All remaining summaries are older, so their entries were
+    // evicted too.
     if (seq < timeline.range().first) return;
     const json = inertJson(
       JSON.stringify(redactor.entry(timeline.detail(seq), timeline.entry(seq), MAX_DETAIL_LENGTH)),
@@ -221,8 +221,8 @@ interface SharedPage {
 const SHARED_SESSION_ID = "shared-session";
 
 /**
- * Returns a self-contained HTML file, with a gap for the session. Its content security policy allows only the embedded
- * script and style, so nothing that a server put into the session can run.
+ * Returns a self-contained HTML file in two parts, between which the caller writes the session. The content security
+ * policy of the file allows only the embedded script and style, so nothing that a server put into the session can run.
  */
 export function sharedPage(assets: SharedPageAssets): SharedPage {
   const [script, style] = [safeScript(assets.script), safeStyle(assets.style)];

@@ -20,8 +20,9 @@ export interface StoredEntry {
    */
   readonly isProbe?: boolean | undefined;
   /**
-   * The number of the connection to the server that carried the message. Each connection of the inspector numbers its
-   * connections to the server from 1. Each of them has its own message ids. 0 for entries without a message.
+   * The number of the connection to the server that carried the message, counted from 1. A connection of the inspector
+   * may connect to its server several times, and message ids are unique only within one of these connections. 0 for
+   * entries without a message.
    */
   readonly connectionNumber: number;
 }

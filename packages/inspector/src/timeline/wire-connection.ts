@@ -5,8 +5,8 @@ import { type AnyMessage, idOf, type MessageInfo, objectIn, PROBE_METHOD } from 
 /** Maximum number of open requests per connection. Beyond it, the oldest are dropped. */
 const MAX_OPEN_REQUESTS = 10_000;
 /**
- * Maximum number of requests, progress tokens and tasks per connection whose call is stored. Beyond it, the oldest are
- * dropped.
+ * Maximum number of requests, progress tokens and tasks for which a connection stores the call. Beyond it, the oldest
+ * are dropped.
  */
 const MAX_RELATED = 5_000;
 
@@ -40,7 +40,7 @@ export class WireConnection {
   /** Calls by the requests, progress tokens and tasks that belong to them. */
   readonly #calls = new Map<string, string>();
   #revision: Revision | undefined;
-  /** True once a revision was negotiated, or the client sent a request that requires a negotiated revision. */
+  /** True after a revision was negotiated, or after the client sent a request that requires a negotiated revision. */
   #isOpen = false;
 
   constructor(number: number) {

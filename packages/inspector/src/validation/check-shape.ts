@@ -7,8 +7,9 @@ import { describeValue, joinWithOr, shapeInWords } from "./shape-words.js";
 /** Maximum number of problems reported for one message. The check stops at this number. */
 export const MAX_PROBLEMS = 50;
 /**
- * Maximum number of steps for one message, which take about 50 ms. Beyond it, the rest of the message is not checked. A
- * client accepts messages of at most 100,000 values, and typical messages take two or three steps per value.
+ * Maximum number of steps for one message. This number of steps takes about 50 ms. Beyond it, the rest of the message
+ * is not checked. A client accepts messages of at most 100,000 values, and typical messages take two or three steps per
+ * value.
  */
 export const MAX_STEPS = 250_000;
 /** Number of characters that one step checks, by format. Other formats need no further steps. */

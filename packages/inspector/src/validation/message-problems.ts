@@ -176,8 +176,8 @@ function answererProblems(definitions: SchemaDefinitions, { sender, revision }: 
 }
 
 /**
- * Merges the problems. Of several problems at the same path, the last one remains, which is from the more specific
- * definition.
+ * Merges the problems. Of several problems at the same path, only the last one remains, because it comes from the more
+ * specific definition.
  */
 function verdict(definition: string, outer: MessageProblem[], inner: MessageProblem[] = []): MessageVerdict {
   const byPath = new Map([...outer, ...inner].map((each) => [each.path, each]));

@@ -7,7 +7,7 @@ import { SHAPES_2025_06_18 } from "./shapes/shapes-2025-06-18.js";
 import { SHAPES_2025_11_25 } from "./shapes/shapes-2025-11-25.js";
 import { SHAPES_2026_07_28 } from "./shapes/shapes-2026-07-28.js";
 
-/** Each table has only the differences from the one above it. */
+/** The shape tables, the oldest revision first. Each table has only the differences from the previous one. */
 const TABLES: readonly (readonly [Revision, string])[] = [
   ["2024-11-05", SHAPES_2024_11_05],
   ["2025-03-26", SHAPES_2025_03_26],

@@ -45,7 +45,10 @@ export class Credentials {
   }
 }
 
-/** Compares digests, so that neither the time nor the length reveals how much of a guess was right. */
+/**
+ * Compares digests, which all have the same length, in constant time. A refusal thus does not reveal how much of a
+ * guess was right.
+ */
 function isSame(given: string, wanted: string): boolean {
   const [a, b] = [given, wanted].map((text) => createHash("sha256").update(text).digest());
   return a !== undefined && b !== undefined && timingSafeEqual(a, b);

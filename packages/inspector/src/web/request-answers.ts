@@ -24,14 +24,17 @@ interface RequestAnswersOptions {
 }
 
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
-/** Maximum size of an import. Larger than for other actions, because a recording is imported as a whole. */
+/**
+ * Maximum size of an import. Larger imports are refused. The limit is higher than for other actions, because a
+ * recording is imported as a whole.
+ */
 const MAX_IMPORT_BYTES = 64 * 1024 * 1024;
 /**
  * Maximum number of event streams. Further streams are refused. Browsers open at most six connections to a host for all
  * of their tabs, and one connection must remain for actions.
  */
 const MAX_STREAMS = 5;
-/** Maximum number of concurrent actions. Further ones are refused. A page uses a few. */
+/** Maximum number of concurrent actions. Further ones are refused. A page runs only a few at a time. */
 const MAX_ACTIONS = 256;
 
 const API = "/api/";

@@ -137,7 +137,7 @@ function securityHeaders(sandboxOrigin: string): Readonly<Record<string, string>
   };
 }
 
-/** The origin for apps, which serves only the sandbox page. */
+/** The listener for apps. It serves only the sandbox page, from an origin of its own. */
 interface SandboxListener {
   readonly origin: string;
   /** The address for `showApp`. */
