@@ -9,7 +9,8 @@ import { locked, type TokenStore } from "./token-store.js";
 /**
  * Restricts clients to one issuer. A client with an `issuer` option is restricted to that issuer. A client with a
  * secret but without that option is bound to the issuer that it was first used with, and the token store records that
- * issuer. The binding remains if the secret changes, and it follows a changed `issuer` option.
+ * issuer. The binding remains if the secret changes. If the `issuer` option changes, the next use binds the client to
+ * the new issuer.
  *
  * Spec: Authorization, "Authorization Server Binding",
  * https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization/client-registration#authorization-server-binding
