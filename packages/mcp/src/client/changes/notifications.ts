@@ -7,8 +7,8 @@ import type { ClientEvents, RemoveListener } from "../contract/events.js";
 type Listener = (value: never, about?: Id) => void;
 
 /**
- * The required member of each notification, with its type. A notification without this member is ignored with a
- * warning.
+ * The member that each of these notifications must have, with the type of the member. A notification without this
+ * member is ignored with a warning.
  */
 const REQUIRED: Readonly<Record<string, readonly [member: string, type: string]>> = {
   "notifications/progress": ["progress", "number"],

@@ -188,8 +188,8 @@ function readAnswer<T>(
 }
 
 /**
- * Lists the tools, then calls the tool once more, because the schema that determines the headers was outdated or never
- * fetched.
+ * Lists the tools until this tool is found, then calls it once more. The schema that determines the headers was
+ * outdated or never fetched.
  */
 async function requestAfterListing<T>(
   calls: ToolRequests,
