@@ -21,13 +21,13 @@ export interface RedisStorage extends Storage {
 }
 
 /**
- * Options of every connection, except those of a cluster client that the program passes. The client does not queue
- * commands while disconnected, because the storage queues them itself.
+ * Options of every connection, except the connections of a cluster client that the program passes. The client does not
+ * queue commands while disconnected, because the storage queues them itself.
  */
 const CONNECTION_OPTIONS = {
   disableOfflineQueue: true,
   maintNotifications: "disabled",
-  // A timer per command would cost more than the command. The storage uses one timer for all.
+  // A timer per command would cost more than the command. The storage uses one timer for all commands.
   commandOptions: { timeout: 0 },
 } as const;
 /** Delay in milliseconds between the loss of a server and the refresh of the topology by the cluster client. */

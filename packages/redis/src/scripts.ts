@@ -123,8 +123,8 @@ return id`,
 );
 
 /**
- * Reads entries. ARGV: the id to read after, maximum entries. Returns alternating ids and entries, or nil if entries
- * after that id are gone or the stream does not know the id.
+ * Reads entries. ARGV: the id to read after, maximum entries. Returns alternating ids and entries. Returns nil if
+ * entries after that id have been dropped, or if the id is outside the ids of the stream.
  */
 export const readEntries: Script = script(
   2,

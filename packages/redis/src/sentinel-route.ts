@@ -23,9 +23,9 @@ export interface SentinelSettings {
 }
 
 /**
- * Returns the options of a client made by `createSentinel`, or undefined if they cannot be read. The client has no
- * property for them, but `duplicate` passes them to the constructor of its object. This function calls `duplicate` on
- * an object whose constructor only records the options.
+ * Returns the options of a client made by `createSentinel`, or undefined if the options cannot be read. The client has
+ * no property for them, but its method `duplicate` passes them to the constructor of `this`. This function calls
+ * `duplicate` with a `this` whose constructor only records the options.
  */
 export function sentinelSettings(client: ConfiguredClient): SentinelSettings | undefined {
   let captured: unknown;

@@ -8,8 +8,8 @@ const PLAIN = /^[\x21-\x7e](?:[\x20-\x7e\t]*[\x21-\x7e])?$/;
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 /**
- * Encodes a text as a header value: unchanged if a header can contain it, otherwise as Base64. A text that looks like
- * an encoded value is encoded too.
+ * Encodes a text as a header value: unchanged if a header can contain the text, otherwise as Base64. A text that looks
+ * like an encoded value is encoded too, so that the receiver decodes it to the same text.
  *
  * Spec: Streamable HTTP, https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
  */

@@ -13,8 +13,9 @@ export interface CatalogueFile {
 }
 
 /**
- * Stores the catalogue of a host in a file, for its option `catalogue`. Replaces the file as a whole, so that it is
- * never partially written. Only its owner can read it. A file that does not exist yet counts as empty.
+ * Stores the catalogue of a host in a file, for the host's option `catalogue`. Replaces the whole file at once, so that
+ * the file is never partially written. Only the owner of the file can read it. A file that does not exist yet counts as
+ * empty.
  *
  * @see {@link https://github.com/parley-mcp/parley/blob/main/docs/host.md | The host: many servers as one}
  */

@@ -157,7 +157,9 @@ export function isRevision(value: unknown): value is Revision {
   return typeof value === "string" && Object.hasOwn(FEATURES, value);
 }
 
-/** True if a revision is between `first` and `last`. Revisions are ISO dates, so they compare as strings. */
+/**
+ * True if a revision is between `first` and `last`. Revisions are ISO dates, so comparing them as strings is correct.
+ */
 export function isWithin(revision: Revision, first: Revision, last?: Revision): boolean {
   return revision >= first && (last === undefined || revision <= last);
 }

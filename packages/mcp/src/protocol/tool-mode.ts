@@ -29,7 +29,7 @@ interface ModeFields {
  * ```
  */
 export function toolMode({ _meta, mode }: ModeFields): ToolMode {
-  // Some servers use the bare name, in `_meta` or as a member of the tool.
+  // Some servers use the key `mode` without a prefix, in `_meta` or as a member of the tool.
   return (_meta?.[TOOL_MODE] ?? _meta?.["mode"] ?? mode) === "stateless" ? "stateless" : "stateful";
 }
 

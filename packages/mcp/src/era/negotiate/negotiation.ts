@@ -20,7 +20,7 @@ export interface ProbedTransport {
   readonly target: string;
   request(request: EncodedMessage & { id: Id }): Promise<unknown>;
   notify(notification: EncodedMessage): void | Promise<void>;
-  /** Called once with the settings of the chosen era, before further messages. */
+  /** Called with the settings of the chosen era, only once and before further messages are sent. */
   established?(facts: { headers: Record<string, string>; hasSessions: boolean }): void;
 }
 

@@ -69,7 +69,8 @@ export async function serveStdio(server: Servable, options: ServeStdioOptions = 
 const PARENT_POLL_MS = 500;
 
 /**
- * Calls `gone` once when the process that started this one has exited. Returns a function that stops watching.
+ * Calls `gone` when the process that started this one has exited, and only once. Returns a function that stops
+ * watching.
  *
  * Usually stdin ends at the same time, but not if another process holds the other end of the pipe, for example when a
  * wrapper script between a host and its server is killed.
