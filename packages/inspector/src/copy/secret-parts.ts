@@ -16,7 +16,7 @@ const AUTOMATIC =
 const PROTOCOL = /^(?:accept|content-type|mcp-.*)$/;
 
 /**
- * Returns the headers that a copy must set. `all` includes the headers of the protocol, for programs that do not set
+ * Returns the headers that a copied request must contain. `all` includes the headers of the protocol, for programs that do not set
  * them, such as `curl`.
  */
 export function copiedHeaders(

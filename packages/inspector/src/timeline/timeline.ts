@@ -39,13 +39,13 @@ interface NewExchange extends Pick<EntrySummary, "connection" | "label" | "faile
 
 /**
  * The messages, HTTP exchanges and events of all connections, in order. Pairs answers with their requests. Evicts the
- * oldest entries beyond its limits. Adding an entry takes constant time.
+ * oldest entries beyond its limits. The time to add an entry does not depend on the number of entries.
  */
 export class Timeline {
   readonly #ring: EntryRing;
   readonly #began = performance.now();
   readonly #wires = new WeakMap<object, WireConnection>();
-  /** Number of connections to the server so far, for each connection of the inspector. */
+  /** Number of transport connections opened so far, by the id of the inspector connection. */
   readonly #wireCounts = new Map<string, number>();
   readonly #listeners = new Set<(entry: StoredEntry) => void>();
 

@@ -44,7 +44,7 @@ export interface TaskDialect {
   /** The error for a tool that can only run as a task, called by a client without support for tasks. */
   taskRequiredError(tool: string): McpError;
   /**
-   * The task that the server requests as the answer to its question. Undefined if the server wants the answer itself.
+   * The server's request that the client answer the question with a task. Undefined if the server wants the answer itself.
    */
   requestedAnswerTask(question: Question): RequestedTask | undefined;
   /** True if the client can answer this question with a task. */

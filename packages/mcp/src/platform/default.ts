@@ -3,7 +3,7 @@ import { longTimer, type Platform, type Timer } from "./platform.js";
 import { sha256 } from "./sha256.js";
 import { webCipher } from "./web-cipher.js";
 
-/** Globals that some runtimes have beyond web standards. */
+/** Globals that not every runtime has. */
 interface Extras {
   setImmediate?(run: () => void): unknown;
   console?: { warn(message: string): void };

@@ -44,7 +44,7 @@ export interface TaskHandle<R = unknown> extends AsyncIterable<DetailedTask, voi
   toJSON(): SavedTask;
 }
 
-/** A task of the server, as the tasks extension follows it. */
+/** A task on the server that the tasks extension polls. */
 export interface FollowedTask extends AsyncIterable<DetailedTask, void> {
   /** The id of the task. */
   readonly id: string;

@@ -1,7 +1,7 @@
 import { fromBase64 } from "../../encoding/base64.js";
 import { blockContent, type ContentBlock, type ResourceContents } from "../../protocol/features/content.js";
 
-/** A result with content: of a tool, a read or a prompt. */
+/** The result of a tool call, a resource read or a prompt request. */
 export type Contentful =
   | { content: readonly ContentBlock[] }
   | { contents: readonly ResourceContents[] }

@@ -20,7 +20,7 @@ export class CallTask {
   #ask: Ask | undefined;
   #asked = 0;
   #following: Promise<object> | undefined;
-  /** The caller's call; undefined until it is a task as well. */
+  /** The call to follow. Undefined until the caller's own task exists. */
   #begun: ServerCall | undefined;
   /** The highest progress published so far. */
   #reached = 0;

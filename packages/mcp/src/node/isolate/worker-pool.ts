@@ -177,7 +177,7 @@ export class WorkerPool {
   }
 
   /**
-   * Ends idle workers now and busy workers after their current call. Resolves when the idle workers have ended. A later
+   * Ends idle workers now, and the other workers when no call is queued. A later call reopens the pool. Resolves when the idle workers have ended. A later
    * call starts new workers.
    */
   async close(): Promise<void> {

@@ -127,7 +127,7 @@ export interface Source {
   /** Returns instructions for the model: how to use these offers. Only used if the server has no `instructions`. */
   instructions?(): string | undefined;
   /**
-   * Returns the watch of a resource, which the server calls for the first subscriber. Return the same function as long
+   * Returns the function that watches a resource. The server calls it for the first subscriber. Return the same function as long
    * as the resource is the same.
    */
   watchOf?(uri: string): Watch | undefined;

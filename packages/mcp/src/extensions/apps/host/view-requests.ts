@@ -15,7 +15,7 @@ import type { AppHooks, AppServer } from "./app-options.js";
 
 /** Error code for requests that the host or its user does not allow. */
 export const DENIED = -32000;
-/** Maximum number of content blocks in one message. Longer messages are refused. */
+/** Maximum number of content blocks in one message or model context. Requests with more are refused. */
 const MAX_BLOCKS = 100;
 const DISPLAY_MODES: readonly unknown[] = ["inline", "fullscreen", "pip"] satisfies UiDisplayMode[];
 

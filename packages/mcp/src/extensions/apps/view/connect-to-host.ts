@@ -181,7 +181,7 @@ function callHooks(
   params: Record<string, unknown>,
 ): void {
   const call = <N extends NotificationHook>(name: N, what: Parameters<NonNullable<ConnectToHostOptions[N]>>[0]) => {
-    // Safe: `what` is the parameter type of the hook with this name.
+    // Safe: `what` has the parameter type of the hook with this name.
     const hook = options[name] as ((what: unknown) => void) | undefined;
     void guard(window, name, () => hook?.(what));
   };
