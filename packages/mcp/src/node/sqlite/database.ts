@@ -66,7 +66,10 @@ export class Database {
     return this.#guard(() => statement.all(...values));
   }
 
-  /** Runs `run` in an immediate transaction, so that no other connection can write at the same time. If the file is full, deletes expired rows and tries again. */
+  /**
+   * Runs `run` in an immediate transaction, so that no other connection can write at the same time. If the file is
+   * full, deletes expired rows and tries again.
+   */
   write<T>(run: (now: number) => T): T {
     const now = this.now();
     const sweeping = ++this.#writes % SWEEP_EVERY === 0;

@@ -32,7 +32,9 @@ export interface SubscriptionsListenResult extends Result {
   _meta: SubscriptionsListenResultMetaObject;
 }
 
-/** Parameters of `notifications/subscriptions/acknowledged`, the first message of a listen stream. From 2026-07-28 on. */
+/**
+ * Parameters of `notifications/subscriptions/acknowledged`, the first message of a listen stream. From 2026-07-28 on.
+ */
 export interface SubscriptionsAcknowledgedNotificationParams extends NotificationParams {
   /** The part of the filter that the server accepted. */
   notifications: SubscriptionFilter;
