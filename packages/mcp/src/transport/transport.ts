@@ -4,6 +4,7 @@ import type { Session } from "../era/session.js";
 import type { AuthenticationRefusal, Principal } from "../http/authentication.js";
 import type { HttpRequestInfo } from "../http/http.js";
 import type { Id, NotificationMessage, RequestMessage } from "../jsonrpc/message.js";
+import type { Implementation } from "../protocol/implementation.js";
 import type { Revision } from "../protocol/revisions.js";
 import type { Storage } from "../storage/storage.js";
 
@@ -20,6 +21,11 @@ import type { Storage } from "../storage/storage.js";
 export interface Endpoint {
   /** The server's name. It separates the records of several servers that share one storage. */
   readonly name?: string | undefined;
+  /**
+   * The name, version and description that the server reports to every client. Transports show them to people. Absent:
+   * unknown.
+   */
+  readonly info?: Implementation | undefined;
   /** The supported revisions. Absent: all revisions. A transport offers sessions only if one of them has sessions. */
   readonly revisions?: readonly Revision[] | undefined;
   /**

@@ -93,6 +93,10 @@ export class BoundEndpoint implements Endpoint {
     return this.#name;
   }
 
+  get info(): Endpoint["info"] {
+    return this.#target.endpoint.info;
+  }
+
   get revisions(): Endpoint["revisions"] {
     return this.#target.endpoint.revisions;
   }

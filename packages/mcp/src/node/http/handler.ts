@@ -163,6 +163,10 @@ class NodeIncoming implements Incoming, AfterTurn {
     return this.native.socket.remoteAddress ?? "";
   }
 
+  get isEncrypted(): boolean {
+    return (this.native.socket as { encrypted?: boolean }).encrypted === true;
+  }
+
   header(name: string): string | undefined {
     return headerValue(this.native.headers[name]);
   }

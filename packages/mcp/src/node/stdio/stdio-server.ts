@@ -2,7 +2,8 @@ import type { Platform, Timer } from "../../platform/platform.js";
 import { checkOptions } from "../../protocol/check-options.js";
 import { type ServeStreamOptions, serveStream } from "../../transport/channel/stream-server.js";
 import { endpointOf, type Servable, type ServeHandle } from "../../transport/serve-handle.js";
-import type { NetworkInfo } from "../../transport/transport.js";
+import type { Endpoint, NetworkInfo } from "../../transport/transport.js";
+import { builtin } from "../builtin.js";
 import { decodeUtf8 } from "../decode-utf8.js";
 import { endOnSignals, endServer, exitSoon } from "../end-on-signals.js";
 import { platform as nodePlatform } from "../platform.js";
@@ -19,6 +20,11 @@ export interface ServeStdioOptions extends Omit<ServeStreamOptions, "platform" |
   guardStdout?: boolean | undefined;
   /** Treats the exit of the parent process like the end of stdin. Default: true. */
   watchParent?: boolean | undefined;
+  /**
+   * Prints to stderr what the program is and how to try it, if stdin is a terminal. Applications use a pipe, so they
+   * never see it. Default: true.
+   */
+  terminalHint?: boolean | undefined;
   /** Replaces the runtime's clock, timers and network, for example in a test. Default: the runtime's own. */
   platform?: Platform | undefined;
 }
@@ -41,11 +47,12 @@ export async function serveStdio(server: Servable, options: ServeStdioOptions = 
   checkOptions(
     "serveStdio",
     options,
-    "principal remote maxInFlight maxFaults onFault maxMessageBytes maxQueuedMessages maxQueuedBytes holdInputAbove drainMs exit guardStdout watchParent platform",
+    "principal remote maxInFlight maxFaults onFault maxMessageBytes maxQueuedMessages maxQueuedBytes holdInputAbove drainMs exit guardStdout watchParent terminalHint platform",
   );
   const { platform = nodePlatform, exit = true } = options;
   if (options.guardStdout !== false) guardStdout();
   const endpoint = endpointOf(server);
+  if (options.terminalHint !== false && builtin("node:tty").isatty(0)) void printHint(endpoint);
   const served = serveStream(endpoint, processStream(), { ...options, platform, network: PIPE, decode: decodeUtf8 });
   const unwatch = options.watchParent === false ? () => {} : watchParent(platform, () => void served.drain());
   let exits = exit;
@@ -64,6 +71,12 @@ export async function serveStdio(server: Servable, options: ServeStdioOptions = 
     void closed.then(endOnSignals(end, platform, true));
   }
   return { ...served, closed };
+}
+
+/** Never rejects: without the text, the server works all the same. */
+async function printHint({ info }: Endpoint): Promise<void> {
+  const hint = await import("./terminal-hint.js").catch(() => undefined);
+  if (hint !== undefined) process.stderr.write(hint.terminalHint(info));
 }
 
 const PARENT_POLL_MS = 500;

@@ -26,7 +26,7 @@ export function createEndpoint(core: ServerCore): Endpoint {
   const { info, revisions, options } = config;
   const early = new EarlyRequests(core);
   return {
-    ...{ name: info.name, revisions, storage: options.storage },
+    ...{ name: info.name, info, revisions, storage: options.storage },
     ...(Object.assign({}, ...layers.all().map(({ places }) => places)) as object),
     get endsObjects() {
       return layers.all().some(({ endsObjects }) => endsObjects);

@@ -75,6 +75,10 @@ class FetchIncoming implements Incoming {
     return start < 0 ? "/" : (url.slice(start).split("#", 1)[0] ?? "/");
   }
 
+  get isEncrypted(): boolean {
+    return this.native.url.startsWith("https:");
+  }
+
   header(name: string): string | undefined {
     return this.native.headers.get(name) ?? (name === "host" ? this.protocolHeaders.host : undefined);
   }
@@ -106,8 +110,10 @@ class FetchIncoming implements Incoming {
 
   send(status: number, headers: HeaderList, body: string | undefined): void {
     this.#ended = true;
-    // A `Response` with a status such as 204 must not have a body, not even an empty text.
-    this.#resolve(new Response(body || null, { status, headers: pairs(headers) }));
+    // A `Response` with a status such as 204 must not have a body, not even an empty text. A reply to HEAD has none,
+    // and not every runtime removes it.
+    const content = this.method === "HEAD" ? null : body || null;
+    this.#resolve(new Response(content, { status, headers: pairs(headers) }));
   }
 
   stream(status: number, headers: HeaderList): OutgoingStream {

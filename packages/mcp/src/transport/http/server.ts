@@ -11,7 +11,7 @@ import { authenticationOf, isPrincipal, readAuthentication } from "../authentica
 import type { Endpoint } from "../transport.js";
 import { createLegacySse, type LegacySse } from "./legacy-sse.js";
 import { Probes } from "./probes.js";
-import { headerFault } from "./server/body-type.js";
+import { acceptsPage, headerFault } from "./server/body-type.js";
 import { HttpExchange } from "./server/exchange.js";
 import type { Incoming } from "./server/incoming.js";
 import type { HttpServerOptions } from "./server/options.js";
@@ -144,8 +144,7 @@ function checkOrigin(context: ServerContext, exchange: HttpExchange): Refusal | 
     if (!guard.origin(origin)) return forbidden("Origin", origin, "allowedOrigins`, `cors` or `publicUrl");
     if (cors !== undefined) exchange.corsHeaders = cors.reply(origin);
   }
-  if (METHODS.has(http.method)) return undefined;
-  return refusal(405, "this method is not supported here", { headers: allow(context) });
+  return METHODS.has(http.method) || asksForPage(exchange) ? undefined : unsupported(context);
 }
 
 /**
@@ -169,11 +168,28 @@ function allow({ sessions }: ServerContext): string[] {
   return ["allow", sessions === undefined ? "POST" : "POST, GET, DELETE"];
 }
 
+function unsupported(context: ServerContext): Refusal {
+  return refusal(405, "this method is not supported here", { headers: allow(context) });
+}
+
+/** True if a browser opens the address. Clients of the protocol send one of the other headers, or accept no HTML. */
+function asksForPage({ http, state }: HttpExchange): boolean {
+  if ((http.method !== "GET" && http.method !== "HEAD") || state.options.browserPage === false) return false;
+  const { accept, sessionId, lastEventId, protocolVersion } = http.protocolHeaders;
+  return (sessionId ?? lastEventId ?? protocolVersion) === undefined && acceptsPage(accept);
+}
+
+/** Sends the page for browsers. With `refused`, the page replaces the body of that refusal. */
+function sendPage(exchange: HttpExchange, refused?: Pick<Refusal, "status" | "headers">): void {
+  import("./server/browser-page.js")
+    .then(({ browserPage }) => exchange.refuse(browserPage(exchange, refused)))
+    .catch((error) => exchange.broken(error));
+}
+
 function preflight(context: ServerContext, exchange: HttpExchange): void {
   const { cors } = context.state;
   const { origin } = exchange.http.protocolHeaders;
-  if (origin === undefined)
-    return exchange.refuse(refusal(405, "this method is not supported here", { headers: allow(context) }));
+  if (origin === undefined) return exchange.refuse(unsupported(context));
   // To the page, a refused preflight looks like a server that is down. This text is visible in the network tab of the
   // browser.
   if (cors?.allows(origin) !== true) return exchange.refuse(forbidden("Origin", origin, "cors.origins"));
@@ -190,13 +206,19 @@ function admit(context: ServerContext, exchange: HttpExchange, returned: unknown
     return route(context, exchange);
   }
   const { status, headers = {}, message = "the sender is not authorized" } = identity;
-  exchange.refuse(refusal(status, message, { code: INVALID_REQUEST, headers: Object.entries(headers).flat() }));
+  const extra = Object.entries(headers).flat();
+  // The page is the same for every server, so that its body does not reveal which servers exist.
+  if (status === 401 && asksForPage(exchange)) return sendPage(exchange, { status, headers: extra });
+  exchange.refuse(refusal(status, message, { code: INVALID_REQUEST, headers: extra }));
 }
 
 function route(context: ServerContext, exchange: HttpExchange): void {
   const { method } = exchange.http;
   if (context.legacy?.handle(exchange) === true) return;
   if (method === "POST") return handlePost(exchange, context.sessions);
+  // An endpoint without `info` stands for a server that does not exist at the moment.
+  if (asksForPage(exchange) && context.state.endpoint.info !== undefined) return sendPage(exchange);
+  if (method === "HEAD") return exchange.refuse(unsupported(context));
   const sessions = isOutsideSessions(exchange) ? undefined : context.sessions;
   if (sessions === undefined) {
     const reason = "this server has no sessions, so only POST is supported";

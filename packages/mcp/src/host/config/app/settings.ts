@@ -103,6 +103,7 @@ interface ProcessSettings {
   exit?: boolean | undefined;
   guardStdout?: boolean | undefined;
   watchParent?: boolean | undefined;
+  terminalHint?: boolean | undefined;
 }
 
 /** Settings for serving over HTTP. */
@@ -186,6 +187,7 @@ const HTTP: SettingsTable<HttpServerOptions & ListenSettings> = {
   healthPath: "text or false",
   livePath: "text or false",
   readyPath: "text or false",
+  browserPage: "flag",
   metricsPath: "text",
   drainDelayMs: "whole",
   maxConnections: "count",
@@ -241,6 +243,7 @@ const STDIO: SettingsTable<Omit<ServeStreamOptions, "platform" | "decode" | "fra
     exit: "flag",
     guardStdout: "flag",
     watchParent: "flag",
+    terminalHint: "flag",
     remote: "flag",
     maxInFlight: "count",
     maxFaults: "count",

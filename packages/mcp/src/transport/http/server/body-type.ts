@@ -58,6 +58,16 @@ export function acceptance(value: string | undefined): Acceptance {
   return accepted;
 }
 
+/**
+ * True if `Accept` lists HTML and no event stream. Browsers list HTML. Clients of the protocol must list event streams
+ * for a GET, and command-line tools accept any type.
+ */
+export function acceptsPage(value = ""): boolean {
+  return (
+    /(?:^|,)\s*text\/html\s*(?:$|,|;(?!\s*q\s*=\s*0(?:\.0*)?\s*(?:,|$)))/i.test(value) && !/event-stream/i.test(value)
+  );
+}
+
 /** Returns the refusal of a POST with unacceptable headers, or undefined if the headers are acceptable. */
 export function headerFault(http: Incoming): Refusal | undefined {
   const fault = bodyTypeFault(http);

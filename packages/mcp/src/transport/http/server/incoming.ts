@@ -14,6 +14,8 @@ export interface Incoming extends HttpRequest, HttpRequestInfo {
   readonly hostCount: number;
   /** Number of `Content-Type` headers. */
   readonly contentTypeCount: number;
+  /** True if the connection uses TLS, as far as the runtime reports it. */
+  readonly isEncrypted: boolean;
   /** The request object of the runtime, for `authenticate`. */
   readonly native: unknown;
   /** Reads the whole body and calls `done` once, or never if the client disconnects first. Called at most once. */

@@ -199,6 +199,11 @@ export interface HttpServerOptions extends AuthorizationOptions {
   readyPath?: string | false | undefined;
   /** Called for each readiness check. Any result except true, or an error, means 503. Default: always healthy. */
   isHealthy?: (() => boolean | Promise<boolean>) | undefined;
+  /**
+   * Answers a browser that opens the address of the endpoint with a page: what the server is, and how to add it to
+   * applications. The page shows nothing that needs a login. Default: true.
+   */
+  browserPage?: boolean | undefined;
   /** Called for each finished request. The entry contains no credentials. */
   onRequest?: ((entry: RequestLogEntry) => void) | undefined;
   /** Replaces the runtime's clock, timers and network, for example in a test. Default: the runtime's own. */
@@ -207,7 +212,7 @@ export interface HttpServerOptions extends AuthorizationOptions {
 
 /** Names of the options for serving over HTTP. */
 export const HTTP_OPTIONS =
-  "auth authenticate authenticateMs allowUnauthenticated publicUrl allowedHosts allowedOrigins cors challenge sessions legacySse limits times eventLog livePath readyPath isHealthy onRequest platform";
+  "auth authenticate authenticateMs allowUnauthenticated publicUrl allowedHosts allowedOrigins cors challenge sessions legacySse limits times eventLog livePath readyPath isHealthy browserPage onRequest platform";
 
 /** Throws for unknown names in the nested option objects. */
 export function checkNestedHttpOptions({ cors, legacySse, limits, times, eventLog }: HttpServerOptions): void {
