@@ -1,8 +1,8 @@
-import { type ChildProcessWithoutNullStreams, execFileSync, spawn } from "node:child_process";
+import { type ChildProcessWithoutNullStreams, execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, openSync, rmSync, writeSync } from "node:fs";
+import { closeSync, copyFileSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 import { afterEach, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { bundleFixture } from "./bundle-fixture.js";
@@ -234,5 +234,78 @@ describe("volume", () => {
     children.push(child);
     const [out] = (await once(child.stdout, "data")) as [Buffer];
     expect(JSON.parse(out.toString())).toEqual({ jsonrpc: "2.0", id: 1, result: { a: 1 } });
+  });
+});
+
+const hasTerminal = /util-linux/.test(String(spawnSync("script", ["--version"]).stdout));
+if (!hasTerminal) console.log("stdio: `script` of util-linux is not installed; nothing was started in a terminal");
+
+describe.runIf(hasTerminal)("a person who starts the server in a terminal", () => {
+  const PATH = `${dirname(process.execPath)}:${process.env["PATH"]}`;
+
+  /** Starts the fixture on a pseudo-terminal that also is its stderr. Its stdout is a file. */
+  function inTerminal(...words: string[]) {
+    const folder = mkdtempSync(join(tmpdir(), "parley it's "));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    copyFileSync(fixture, join(folder, "my server.mjs"));
+    writeFileSync(join(folder, "out"), "");
+    const line = `node 'my server.mjs' ${words.join(" ")} > out`;
+    const child = spawn("script", ["--quiet", "--return", "--command", line, "/dev/null"], {
+      cwd: folder,
+      env: { ...process.env, PATH },
+    });
+    children.push(child);
+    let screen = "";
+    child.stdout.on("data", (chunk: Buffer) => {
+      screen += chunk.toString().replaceAll("\r", "");
+    });
+    const exited = once(child, "close") as Promise<[number | null, string | null]>;
+    const out = () => readFileSync(join(folder, "out"), "utf8");
+    return { child, exited, folder, out, screen: () => screen };
+  }
+
+  it("reads on stderr what it is and a command that works, and ends it with Ctrl-C", async () => {
+    const terminal = inTerminal("'a b'", "it\\'s");
+    expect(await eventually(() => terminal.screen().includes("Ctrl-C ends it."))).toBe(true);
+    const command = String.raw`node 'my server.mjs' 'a b' 'it'\''s'`;
+    expect(terminal.screen()).toBe(
+      [
+        "fixture 1.0.0 is an MCP server. An application starts this program and speaks JSON-RPC with it on stdin and stdout.",
+        "To try it, run one of these instead:",
+        `  npx @parley/cli inspect -- ${command}`,
+        `  npx @parley/cli list -- ${command}`,
+        `  npx @parley/cli call <tool> name=value -- ${command}`,
+        "Ctrl-C ends it.",
+        "",
+      ].join("\n"),
+    );
+    expect(terminal.out()).toBe("");
+    terminal.child.stdin.write("\u0003");
+    expect(await terminal.exited).toEqual([130, null]);
+    const input = `${JSON.stringify(request(1, "echo", { a: 1 }))}\n`;
+    const piped = spawnSync("sh", ["-c", command], { cwd: terminal.folder, env: { ...process.env, PATH }, input });
+    expect(String(piped.stdout)).toBe(`{"jsonrpc":"2.0","id":1,"result":{"a":1}}\n`);
+    // Nothing about terminals where an application starts it.
+    expect(String(piped.stderr)).toBe("closed\n");
+  });
+
+  it("gets an answer to a line that is no message, and is served until the end of the input", async () => {
+    const terminal = inTerminal();
+    expect(await eventually(() => terminal.screen().includes("Ctrl-C ends it."))).toBe(true);
+    terminal.child.stdin.write("hello?\n");
+    expect(await eventually(() => terminal.out().includes("\n"))).toBe(true);
+    expect(JSON.parse(terminal.out())).toMatchObject({ error: { code: -32700 } });
+    terminal.child.stdin.write("\u0004");
+    expect(await terminal.exited).toEqual([0, null]);
+    expect(terminal.screen().split("Ctrl-C ends it.")).toHaveLength(2);
+  });
+
+  it("reads nothing with `terminalHint: false`", async () => {
+    const terminal = inTerminal("no-hint");
+    terminal.child.stdin.write(`${JSON.stringify(request(1, "echo"))}\n`);
+    expect(await eventually(() => terminal.out().includes("\n"))).toBe(true);
+    terminal.child.stdin.write("\u0004");
+    expect(await terminal.exited).toEqual([0, null]);
+    expect(terminal.screen()).not.toContain("MCP server");
   });
 });
