@@ -62,14 +62,21 @@ async function followRedirects(
  * Returns the target of a redirect that clients follow: 307 or 308 to the same origin. Throws for any other redirect.
  */
 function redirectTarget(from: string, { status, headers: { location = "" } }: ProbeAnswer): string {
-  const to = URL.canParse(location, from) ? new URL(location, from) : undefined;
+  // An empty reference would be the same address again.
+  const to = location !== "" && URL.canParse(location, from) ? new URL(location, from) : undefined;
   const isFollowed = (status === 307 || status === 308) && to?.origin === new URL(from).origin;
   if (isFollowed) return to.href;
-  const where = to === undefined ? "without a target" : `to ${to.href.slice(0, 200)}`;
-  const isLogin = /log-?in|sign-?in|auth/i.test(to?.pathname ?? "");
+  if (to === undefined) {
+    throw new CheckFailure({
+      code: "redirected",
+      cause: `${from} redirects (${status}) without a target`,
+      fix: "Let the server or its proxy send the address in `Location`, or answer the request itself.",
+    });
+  }
+  const isLogin = /log-?in|sign-?in|auth/i.test(to.pathname);
   throw new CheckFailure({
     code: "redirected",
-    cause: `${from} redirects (${status}) ${where}, which clients do not follow with a POST`,
+    cause: `${from} redirects (${status}) to ${to.href.slice(0, 200)}, which clients do not follow with a POST`,
     fix: isLogin
       ? "Let the server answer 401 instead of redirecting to a login page."
       : "Connect to the final address, or let the server redirect with 307 or 308 within its origin.",

@@ -91,6 +91,23 @@ describe("parley doctor of a hostile server", () => {
     expect(hops).toBe(6);
   });
 
+  it.each([undefined, ""])("does not follow a redirect whose Location is %j", async (location) => {
+    let hops = 0;
+    const origin = await serveRequests((_request, response) => {
+      hops++;
+      response.writeHead(307, location === undefined ? {} : { location }).end();
+    });
+    const { broken, code } = await examine([`${origin}/mcp`]);
+    expect(code).toBe(3);
+    expect(broken).toMatchObject({
+      step: "http",
+      code: "redirected",
+      cause: `${origin}/mcp redirects (307) without a target`,
+      fix: expect.stringContaining("Location"),
+    });
+    expect(hops).toBe(1);
+  });
+
   it("ends a list without end", async () => {
     const origin = await serveRequests((request, response) => {
       let text = "";
