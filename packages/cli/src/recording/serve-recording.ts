@@ -17,7 +17,7 @@ export async function serveRecording(
     await using handle =
       place.kind === "http"
         ? await serveHttp(server, { port: place.port ?? 0 })
-        : await serveStdio(server, { exit: false });
+        : await serveStdio(server, { exit: false, terminalHint: false });
     if (terminal.json && handle.url !== undefined) terminal.printJsonLine({ url: handle.url });
     else if (handle.url !== undefined) terminal.note(show`serving at ${handle.url}`);
     await serveUntilEnded(handle, terminal.io);

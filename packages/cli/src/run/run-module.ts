@@ -26,7 +26,7 @@ export const runModule: CommandRun = async (invocation) => {
     : undefined;
   try {
     await using handle = await beginServing(reloading?.bind() ?? server, serving);
-    announce(terminal, serving, handle.url, relative(io.cwd, path));
+    announce(terminal, serving, handle.url ?? "", relative(io.cwd, path), server.endpoint().info?.name ?? "");
     if (reloading !== undefined)
       terminal.note(show`watching ${graph.files.size} ${graph.files.size === 1 ? "file" : "files"}`);
     await serveUntilEnded(handle, io);
@@ -55,11 +55,16 @@ function interruption(signal: AbortSignal): Promise<never> {
   });
 }
 
-function announce(terminal: Terminal, { kind }: ServingConfig, url: string | undefined, module: string): void {
+function announce(terminal: Terminal, { kind }: ServingConfig, url: string, module: string, name: string): void {
   const { green, dim } = terminal.noteStyle;
-  const where = kind === "stdio" ? "on stdin and stdout" : `at ${url}`;
-  const line =
-    kind === "stdio" ? `parley list -- parley run ${module} --stdio` : `parley call ${url} <tool> name=value`;
-  terminal.note(show`${green("serving")} ${module} ${where}`);
-  terminal.note(show`${dim("try:")} ${line}`);
+  const isStdio = kind === "stdio";
+  terminal.note(show`${green("serving")} ${module} ${isStdio ? "on stdin and stdout" : `at ${url}`}`);
+  const itself = `-- parley run ${module} --stdio`;
+  terminal.note(show`${dim("try:")} parley inspect ${isStdio ? itself : url}`);
+  terminal.note(show`     parley ${isStdio ? `list ${itself}` : `call ${url} <tool> name=value`}`);
+  // Claude Code accepts no other characters in names.
+  const entry = /^[\w-]+$/.test(name) ? name : "server";
+  if (!isStdio) terminal.note(show`${dim("add:")} claude mcp add --transport http ${entry} ${url}`);
+  else if (terminal.io.stdin.isTTY === true)
+    terminal.note(show`An application starts this command and speaks JSON-RPC with it. Ctrl-C ends it.`);
 }

@@ -25,14 +25,16 @@ export type ServableServer = Parameters<typeof serveHttp>[0];
  */
 export function servingConfigOf(invocation: Invocation, config: LoadedConfig): ServingConfig {
   const { options } = invocation;
-  const [forHttp] = HTTP_FLAGS.filter((name) => options.text(name) !== undefined || options.many(name).length > 0);
+  const isOpen = options.flag("allowUnauthenticated");
+  const named = HTTP_FLAGS.filter((name) => options.text(name) !== undefined || options.many(name).length > 0);
+  const [forHttp] = isOpen ? [...named, "allow-unauthenticated"] : named;
   const place = servingPlace(invocation, forHttp !== undefined);
   if (place.kind === "http") {
     const port = place.port === undefined ? {} : { port: place.port };
     return { kind: "http", options: { ...config.http, ...httpFlags(options), ...port } };
   }
   if (forHttp !== undefined) throw new UsageError(`--${forHttp} works only with HTTP`, "Remove it, or add --http.");
-  return { kind: "stdio", options: { ...config.stdio, exit: false } };
+  return { kind: "stdio", options: { ...config.stdio, exit: false, terminalHint: false } };
 }
 
 const HTTP_FLAGS = ["host", "path", "allow"];

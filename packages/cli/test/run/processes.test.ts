@@ -4,10 +4,13 @@ import { join } from "node:path";
 import { connect } from "@parley/mcp";
 import { describe, expect, it } from "vitest";
 import { runParley } from "../kit/run-parley.js";
+import { noScreen, Screen } from "../kit/screen.js";
 import { BUILT, BuiltParley, isBuilt } from "./built-parley.js";
 import { GatewayFolder } from "./gateway-folder.js";
 import { ModuleFolder } from "./module-folder.js";
 import { ServingParley } from "./serving-parley.js";
+
+if (noScreen !== undefined) console.log(`parley run was tried on no terminal: ${noScreen}`);
 
 const isAlive = (pid: number) => {
   try {
@@ -39,6 +42,25 @@ describe.skipIf(!isBuilt)("parley run as a process", () => {
     expect(await client.call("say")).toBe("said");
     expect(faults).toEqual([]);
     await client.close();
+  });
+
+  it.skipIf(noScreen !== undefined)("says in a terminal what serves there, once, and ends with Ctrl-C", async () => {
+    const code = 'import { Server } from "@parley/mcp"; export default new Server({ name: "x", version: "1.0.0" });';
+    using folder = new ModuleFolder({ "main.ts": code }).link();
+    const program = [process.execPath, BUILT, "run", "main.ts", "--stdio"];
+    await using screen = new Screen(program, { cwd: folder.path, env: { HOME: folder.path } });
+    expect(await screen.shows("Ctrl-C")).toBe(
+      [
+        "serving main.ts on stdin and stdout",
+        "try: parley inspect -- parley run main.ts --stdio",
+        "     parley list -- parley run main.ts --stdio",
+        "An application starts this command and speaks JSON-RPC with it. Ctrl-C ends it.",
+      ].join("\n"),
+    );
+    screen.type("hello?\n");
+    expect(await screen.shows("-32700")).not.toContain("npx");
+    screen.press("C-c");
+    expect(await screen.ended()).toBe(0);
   });
 
   it.each(["SIGINT", "SIGTERM"] as const)("ends with 0 after %s", async (signal) => {

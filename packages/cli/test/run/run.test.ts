@@ -17,7 +17,8 @@ describe("parley run", () => {
     const parley = new ServingParley(["run", "main.ts", "--http", "0", "--path", "tools"], { cwd: folder.path });
     const url = await parley.url();
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/tools$/);
-    expect(parley.stderr).toContain(`try: parley call ${url} <tool> name=value`);
+    expect(parley.stderr).toContain(`try: parley inspect ${url}\n     parley call ${url} <tool> name=value\n`);
+    expect(parley.stderr).toContain(`add: claude mcp add --transport http x ${url}\n`);
     const client = await connect(url);
     expect(await client.call("which")).toBe("one");
     await client.close();
@@ -96,6 +97,7 @@ describe("parley run", () => {
     [["run", "none.ts"], "the file none.ts does not exist", 2],
     [["run", "main.ts", "--http", "--stdio"], "cannot be combined", 2],
     [["run", "main.ts", "--stdio", "--path", "/x"], "--path works only with HTTP", 2],
+    [["run", "main.ts", "--stdio", "--allow-unauthenticated"], "--allow-unauthenticated works only with HTTP", 2],
     [["run", "main.ts", "--http", "70000"], '"70000" is not a port', 2],
     [["run", "main.ts", "--http", "0", "--host", "0.0.0.0"], "other machines could call", 2],
     [["run", "main.ts", "--http", "0", "--allow", "example.com"], "other machines could call", 2],
