@@ -44,9 +44,10 @@ function helpersOf(path, text) {
     .filter((helper) => !/[\\/](src|page)[\\/]/.test(helper) || helper.endsWith(".test.ts"));
 }
 
-/** Test files below the folders, as paths with slashes. */
+/** Test files below the folders, as paths with slashes. A copy of the sources for mutants has only some of the folders. */
 export function testFiles(root, folders) {
-  return folders.flatMap((folder) =>
+  const present = folders.filter((folder) => existsSync(join(root, folder)));
+  return present.flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
       .map((path) => `${folder}/${path.replaceAll("\\", "/")}`)
       .filter((path) => /\.test\.tsx?$/.test(path) && !path.includes("node_modules/")),

@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type HttpServerOptions, Server } from "@parley/mcp";
+import { Server } from "@parley/mcp";
 import { resourceServer } from "@parley/mcp/auth";
+import type { HttpServerOptions } from "@parley/mcp/http";
 import { ServerRegistry } from "@parley/mcp/registry";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { nodeHandler } from "../../src/node/http/handler.js";

@@ -80,8 +80,8 @@ export const FOUND_AUTH_PROXY: readonly Mutant[] = [
     name: "empty-text-of-no-content",
     recreates: "a preflight of the metadata fails in web-standard runtimes",
     file: "transport/http/fetch-core.ts",
-    search: "new Response(body || null,",
-    replace: "new Response(body ?? null,",
+    search: "? null : body || null;",
+    replace: "? null : (body ?? null);",
     tests: TOKENS,
   },
 ];
