@@ -22,6 +22,7 @@ const tests = testFiles(root, [
   "conformance",
   "examples",
   "docs",
+  "release",
 ]);
 const shared = pureTests(root, tests);
 const sharing = new Set(shared);

@@ -10,6 +10,7 @@ export const IN_EVERY_RUN = [
   "npm run build",
   "npm run peers",
   "npm run runtimes",
+  "npm run registry",
   "npm run conformance",
   "npm run check:package",
 ];
