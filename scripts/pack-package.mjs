@@ -4,12 +4,21 @@ import { join, resolve } from "node:path";
 
 const root = resolve(import.meta.dirname, "..");
 
+/** The file of `npm run install:local` in `dist` of a package: paths of tarballs by the names of their packages. */
+export const LOCAL_PACKAGES = "local-packages.json";
+
 /** Packs the package in `packages/<name>` as npm would publish it, and returns the path of the tarball in `place`. */
 export function pack(name, place) {
-  const options = ["pack", "--json", "--pack-destination", place];
+  // Without `prepack` a stale build would be packed, whatever the user's settings say.
+  const options = ["pack", "--json", "--ignore-scripts=false", "--pack-destination", place];
   const [packed] = JSON.parse(execFileSync("npm", options, { cwd: join(root, "packages", name) }));
   console.log(`packed ${packed.name}: ${packed.entryCount} files, ${packed.size} bytes`);
-  return join(place, packed.filename.replace("@", "").replace("/", "-"));
+  return join(place, tarballName(packed));
+}
+
+/** The name that npm gives to the tarball of a package. */
+export function tarballName({ name, version }) {
+  return `${name.replace("@", "").replace("/", "-")}-${version}.tgz`;
 }
 
 /** Installs packages into a folder as a user would, without their scripts. */
