@@ -109,15 +109,11 @@ async function createUser(url: string): Promise<string> {
 
 function environment(options: Record<"url" | "folder" | "home" | "prefix" | "userconfig", string>) {
   const { url, folder, home, prefix, userconfig } = options;
-  // An outer npm hands its own settings down, and puts the programs of this checkout first on the path.
-  const inherited = Object.entries(process.env).filter(([name]) => !/^npm_|^(PATH|INIT_CWD)$/i.test(name));
-  const found = (process.env["PATH"] ?? "")
-    .split(delimiter)
-    .filter((path) => !/node_modules[\\/]\.bin$|node-gyp-bin$/.test(path));
+  const plain = plainEnvironment();
   const programs = process.platform === "win32" ? prefix : join(prefix, "bin");
   return {
-    ...(Object.fromEntries(inherited) as Record<string, string>),
-    PATH: [programs, ...found].join(delimiter),
+    ...plain,
+    PATH: [programs, plain["PATH"]].join(delimiter),
     HOME: home,
     USERPROFILE: home,
     npm_config_registry: url,
@@ -128,6 +124,19 @@ function environment(options: Record<"url" | "folder" | "home" | "prefix" | "use
     npm_config_fund: "false",
     npm_config_update_notifier: "false",
   };
+}
+
+/**
+ * The environment of the user's shell: an outer npm hands its own settings down, and puts the programs of this checkout first
+ * on the path.
+ */
+export function plainEnvironment(): Record<string, string> {
+  const inherited = Object.entries(process.env).filter(
+    ([name]) => !/^npm_|^(PATH|INIT_CWD|VITEST.*|NODE_ENV)$/i.test(name),
+  );
+  const path = (process.env["PATH"] ?? "").split(delimiter);
+  const found = path.filter((folder) => !/node_modules[\\/]\.bin$|node-gyp-bin$/.test(folder));
+  return { ...(Object.fromEntries(inherited) as Record<string, string>), PATH: found.join(delimiter) };
 }
 
 async function stop(child: ChildProcess): Promise<void> {

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 
 const root = resolve(import.meta.dirname, "..");
@@ -19,19 +19,6 @@ export function pack(name, place) {
 /** The name that npm gives to the tarball of a package. */
 export function tarballName({ name, version }) {
   return `${name.replace("@", "").replace("/", "-")}-${version}.tgz`;
-}
-
-/** Installs packages into a folder as a user would, without their scripts. */
-export function installInto(folder, ...words) {
-  const options = ["--no-audit", "--no-fund", "--ignore-scripts", "--prefer-offline", "--loglevel=error"];
-  execFileSync("npm", ["install", ...words, ...options], { cwd: folder, stdio: "inherit" });
-}
-
-/** Makes a project of a folder that has these packages and the types of Node. */
-export function installFresh(folder, ...tarballs) {
-  writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "consumer", private: true, type: "module" }));
-  const { devDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-  installInto(folder, ...tarballs, `@types/node@${devDependencies["@types/node"]}`);
 }
 
 /** Compiles a program in a folder with both compilers, and the declarations that it imports. Throws if it does not fit them. */
