@@ -331,6 +331,8 @@ describe.skipIf(head.status !== 0)(
       });
     });
 
+    // The page "Getting started" is run here on Node 20 and 24, by release/run-page.ts.
+
     it("lets `npm create parley` make a project that passes its tests", async () => {
       const folder = emptyFolder("create");
       await succeed("npm create parley@latest my-server -- --yes", folder, registry.env);

@@ -24,6 +24,9 @@ export const COMPOSED = [
   ".ci/run",
 ];
 
+/** Run by a test, in folders of its own: they would change what the user has installed. */
+export const IN_TESTS = { "npm run install:local": "release/rehearsal.test.ts" };
+
 /** Run by `scripts/check-commands.mjs`, in a form that takes seconds. */
 export const SHORT_FORMS = {
   "npm start": "npm start",

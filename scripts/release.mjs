@@ -186,7 +186,7 @@ function demandCleanTree() {
 }
 
 function git(...words) {
-  return execFileSync("git", words, { cwd: root, encoding: "utf8" }).trim();
+  return execFileSync("git", words, { cwd: root, encoding: "utf8" }).trimEnd();
 }
 
 function npm(...words) {
