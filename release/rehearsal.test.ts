@@ -157,7 +157,7 @@ describe.skipIf(head.status !== 0)(
         ],
         [
           "of a stale build",
-          /@parley\/mcp cannot be packed: its sources changed after the build/,
+          /@parley\/mcp cannot be packed: the sources changed after the build/,
           () => {
             change("packages/mcp/src/index.ts");
             commit();
@@ -202,7 +202,7 @@ describe.skipIf(head.status !== 0)(
 
       it.each<[string, string, () => void]>([
         ["a package without a build", "dist is missing", () => rmSync(join(folder, "dist"), { recursive: true })],
-        ["a build older than its sources", "its sources changed", () => edit("src/index.ts", "export {};\n")],
+        ["a build older than its sources", "the sources changed", () => edit("src/index.ts", "export {};\n")],
         ["an interrupted build", "its built files changed", () => edit("dist/index.js", "")],
         [
           "an entry that does not exist",

@@ -5,6 +5,7 @@ import { dirname, join, resolve } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { publishedPackages } from "../scripts/workspace-packages.mjs";
+import { startRegistry } from "./registry.js";
 
 const root = resolve(import.meta.dirname, "..");
 const read = (path: string) => readFileSync(join(root, path), "utf8");
@@ -201,6 +202,35 @@ describe("the packages of this repository", () => {
     expect(found.map(([path]) => path)).toEqual([]);
     // `prepack` would not run either.
     expect(read(".npmrc")).not.toContain("ignore-scripts");
+  });
+});
+
+describe("the registry on loopback", () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = realpathSync(mkdtempSync(join(tmpdir(), "parley-registry-")));
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  it("serves loopback alone, knows no package of Parley from elsewhere, and lets no stranger publish", async () => {
+    const { url, env, close } = await startRegistry(folder);
+    try {
+      expect(new URL(url).hostname).toBe("127.0.0.1");
+      expect(env).toMatchObject({ npm_config_registry: url, HOME: expect.stringContaining(folder) });
+      for (const name of ["@parley%2fmcp", "create-parley"]) expect((await fetch(url + name)).status, name).toBe(404);
+      const body = JSON.stringify({ name: "create-parley", versions: {} });
+      const headers = { "content-type": "application/json" };
+      const refused = await fetch(`${url}create-parley`, { method: "PUT", headers, body });
+      expect(refused.status).toBe(401);
+    } finally {
+      await close();
+    }
+    await expect(fetch(url)).rejects.toThrow("fetch failed");
+  });
+
+  it("says why it did not start", async () => {
+    writeFileSync(join(folder, "storage"), "a file where the folder belongs");
+    await expect(startRegistry(folder)).rejects.toThrow(/^the registry ended with 1 instead of starting:[^]*ENOTDIR/);
   });
 });
 

@@ -13,6 +13,7 @@ import { LOCAL_PACKAGES } from "./pack-package.mjs";
 import { publishedPackages } from "./workspace-packages.mjs";
 
 const root = resolve(import.meta.dirname, "..");
+const record = join(root, "node_modules/.cache/parley/build.json");
 /** Documents that the build copies into every package. */
 const DOCUMENTS = ["LICENSE", "CHANGELOG.md"];
 
@@ -26,10 +27,11 @@ export function problemOf(folder) {
   const local = join("dist", LOCAL_PACKAGES);
   if (existsSync(join(folder, local)) && process.env["PARLEY_LOCAL_PACKAGES"] === undefined)
     return `${local} is left over and refers to files of this machine; fix: Remove it.`;
-  if (!existsSync(recordOf(folder))) return `its build was not recorded as complete; ${build}`;
-  const [recorded, found] = [JSON.parse(readFileSync(recordOf(folder), "utf8")), hashes(folder)];
-  if (recorded.sources !== found.sources) return `its sources changed after the build; ${build}`;
-  if (recorded.built !== found.built) return `its built files changed after the build, or it was interrupted; ${build}`;
+  if (!existsSync(record)) return `no build was recorded as complete; ${build}`;
+  const recorded = JSON.parse(readFileSync(record, "utf8"));
+  if (recorded.sources !== hashOfSources()) return `the sources changed after the build; ${build}`;
+  if (recorded.built[manifest.name] !== hashOfBuilt(folder))
+    return `its built files changed after the build, or it was interrupted; ${build}`;
   return failureOf(folder, manifest);
 }
 
@@ -60,22 +62,27 @@ function run(folder, ...args) {
   return execFileSync(process.execPath, args, { cwd: folder, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
 }
 
-function recordOf(folder) {
-  const { name } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
-  return join(root, "node_modules/.cache/parley/builds", `${name.replace("/", "-")}.json`);
+/** Of all packages, since one can be built from the sources of another. Tests and other documents are left out. */
+function hashOfSources() {
+  const isSource = (path) => !isBuilt(path) && !/\.test\.tsx?$|^README\.md$/.test(path);
+  const own = publishedPackages(root).flatMap(({ folder }) =>
+    filesBelow(folder)
+      .filter(isSource)
+      .map((path) => join(folder, path)),
+  );
+  return hashOf([...own, ...[...DOCUMENTS, "tsconfig.base.json"].map((path) => join(root, path))]);
 }
 
-/** Hashes of all files that the build reads and writes. Tests and other documents are neither. */
-function hashes(folder) {
-  const own = filesBelow(folder);
-  const isBuilt = (path) => path.startsWith("dist/") || DOCUMENTS.includes(path);
-  const isOther = (path) => /\.test\.tsx?$|^README\.md$/.test(path);
-  const shared = [...DOCUMENTS, "tsconfig.base.json"].map((path) => join(root, path));
-  const sources = own.filter((path) => !isBuilt(path) && !isOther(path)).map((path) => join(folder, path));
-  return {
-    sources: hashOf([...sources, ...shared]),
-    built: hashOf(own.filter(isBuilt).map((path) => join(folder, path))),
-  };
+function hashOfBuilt(folder) {
+  return hashOf(
+    filesBelow(folder)
+      .filter(isBuilt)
+      .map((path) => join(folder, path)),
+  );
+}
+
+function isBuilt(path) {
+  return path.startsWith("dist/") || DOCUMENTS.includes(path);
 }
 
 /** The files below a folder, as sorted paths from it. */
@@ -100,10 +107,9 @@ function hashOf(paths) {
 
 function main(option) {
   if (option === "--record") {
-    for (const { folder } of publishedPackages(root)) {
-      mkdirSync(dirname(recordOf(folder)), { recursive: true });
-      writeFileSync(recordOf(folder), JSON.stringify(hashes(folder)));
-    }
+    const built = publishedPackages(root).map(({ folder, manifest }) => [manifest.name, hashOfBuilt(folder)]);
+    mkdirSync(dirname(record), { recursive: true });
+    writeFileSync(record, JSON.stringify({ sources: hashOfSources(), built: Object.fromEntries(built) }));
     return;
   }
   const { name } = JSON.parse(readFileSync("package.json", "utf8"));

@@ -6,7 +6,7 @@
 //   node scripts/release.mjs notes                                     prints the section of the changelog
 import { execFileSync, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { parseArgs } from "node:util";
@@ -15,7 +15,7 @@ import { publishedPackages } from "./workspace-packages.mjs";
 
 const root = process.cwd();
 const VERSION = /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-([0-9a-z-]+(?:\.[0-9a-z-]+)*))?$/;
-const CONSTANT = /^(export const [A-Z_]+_VERSION = ")(\d+\.\d+\.\d+[^"]*)(";)$/gm;
+const CONSTANT = /^(export const [A-Z_]+_VERSION = ")\d+\.\d+\.\d+[^"]*(";)$/m;
 
 try {
   const { values, positionals } = parseArgs({
@@ -58,15 +58,21 @@ function filesAt(version) {
     const locked = lock.packages[`packages/${name}`];
     if (locked === undefined) refuse(`package-lock.json has no ${manifest.name}`, "Run `npm install`.");
     lock.packages[`packages/${name}`] = manifestAt(locked, version, names);
-    for (const file of readdirSync(join(folder, "src"), { recursive: true, encoding: "utf8" })) {
-      if (!file.endsWith(".ts") || file.endsWith(".test.ts")) continue;
-      const path = relative(root, join(folder, "src", file));
-      const text = read(path);
-      if (CONSTANT.test(text)) files[path] = text.replace(CONSTANT, `$1${version}$3`);
-      CONSTANT.lastIndex = 0;
-    }
+    Object.assign(files, constantsAt(folder, version));
   }
   return { ...files, "package-lock.json": toJson(lock) };
+}
+
+/** The sources of a package that have its version in a constant. */
+function constantsAt(folder, version) {
+  const src = join(folder, "src");
+  // A package can be built from the sources of another.
+  const names = existsSync(src) ? readdirSync(src, { recursive: true, encoding: "utf8" }) : [];
+  const paths = names
+    .filter((name) => name.endsWith(".ts") && !name.endsWith(".test.ts"))
+    .map((name) => relative(root, join(src, name)));
+  const texts = paths.map((path) => [path, read(path)]).filter(([, text]) => CONSTANT.test(text));
+  return Object.fromEntries(texts.map(([path, text]) => [path, text.replace(CONSTANT, `$1${version}$2`)]));
 }
 
 /** Packages of one release need each other at its version or later: `^1.0.0-rc.1` admits 1.0.0-rc.2, 1.0.0 and 1.1.0. */
