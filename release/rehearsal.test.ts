@@ -14,6 +14,7 @@ import {
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
+import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { compileProgram } from "../scripts/pack-package.mjs";
 import { publishedPackages } from "../scripts/workspace-packages.mjs";
@@ -89,7 +90,7 @@ describe.skipIf(head.status !== 0)(
 
     beforeAll(async () => {
       registry = await startRegistry(emptyFolder("registry"));
-      await succeed(`git clone --quiet --depth 1 file://${root} ${checkout}`, place);
+      await succeed(`git clone --quiet --depth 1 ${pathToFileURL(root).href} ${checkout}`, place);
       await succeed("npm ci --prefer-offline --ignore-scripts --loglevel=error", checkout);
       ({ version } = manifestOf(join(checkout, "packages/mcp")));
       // Changes that no release has yet would go out with the next version.
