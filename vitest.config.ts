@@ -22,6 +22,7 @@ const tests = testFiles(root, [
   "conformance",
   "examples",
   "docs",
+  "release",
 ]);
 const shared = pureTests(root, tests);
 const sharing = new Set(shared);
@@ -31,6 +32,7 @@ const alone = tests.filter((file) => ALONE.test(file) && !sharing.has(file));
 
 /** The longest first: one that begins last keeps all cores but one waiting. A fresh checkout knows no durations. */
 const LONGEST = [
+  "release/rehearsal.test.ts",
   "scenarios/scenarios.test.ts",
   "apps/outside-attacks.test.ts",
   "docs/cli-examples.test.ts",

@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { areasOf, problemsOf } from "../scripts/check-commits.mjs";
 import { findingsIn } from "../scripts/check-words.mjs";
-import { COMPOSED, IN_EVERY_RUN, SHORT_FORMS } from "../scripts/contributor-commands.mjs";
+import { COMPOSED, IN_EVERY_RUN, IN_TESTS, SHORT_FORMS } from "../scripts/contributor-commands.mjs";
 
 const root = resolve(import.meta.dirname, "..");
 const read = (path: string) => readFileSync(join(root, path), "utf8");
@@ -18,7 +18,7 @@ function commandsIn(text: string): string[] {
 
 describe("CONTRIBUTING.md", () => {
   it("names no command that is not executed by the test command", () => {
-    const known = new Set([...IN_EVERY_RUN, ...COMPOSED, ...Object.keys(SHORT_FORMS)]);
+    const known = new Set([...IN_EVERY_RUN, ...COMPOSED, ...Object.keys({ ...IN_TESTS, ...SHORT_FORMS })]);
     // Forms of `npx vitest run <path>` that only name a path.
     const unknown = commandsIn(guide).filter(
       (command) => !known.has(command) && !/^npx vitest run \S+( -u)?$/.test(command),
@@ -35,6 +35,10 @@ describe("CONTRIBUTING.md", () => {
       else expect(test, command).toContain(`npm("${script}")`);
     }
     expect(test).toContain("check-commands.mjs");
+    for (const [command, file] of Object.entries(IN_TESTS)) {
+      const script = command.slice("npm run ".length);
+      expect(read(file), command).toMatch(new RegExp(`npm run (--silent )?${script}\\b`));
+    }
   });
 
   it("names every script of the workspace", () => {

@@ -10,6 +10,7 @@ export const IN_EVERY_RUN = [
   "npm run build",
   "npm run peers",
   "npm run runtimes",
+  "npm run registry",
   "npm run conformance",
   "npm run check:package",
 ];
@@ -22,6 +23,9 @@ export const COMPOSED = [
   "npx vitest run <path>",
   ".ci/run",
 ];
+
+/** Run by a test, in folders of its own: they would change what the user has installed. */
+export const IN_TESTS = { "npm run install:local": "release/rehearsal.test.ts" };
 
 /** Run by `scripts/check-commands.mjs`, in a form that takes seconds. */
 export const SHORT_FORMS = {

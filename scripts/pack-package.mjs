@@ -1,28 +1,24 @@
 import { execFileSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 
 const root = resolve(import.meta.dirname, "..");
 
+/** The file of `npm run install:local` in `dist` of a package: paths of tarballs by the names of their packages. */
+export const LOCAL_PACKAGES = "local-packages.json";
+
 /** Packs the package in `packages/<name>` as npm would publish it, and returns the path of the tarball in `place`. */
 export function pack(name, place) {
-  const options = ["pack", "--json", "--pack-destination", place];
+  // Without `prepack` a stale build would be packed, whatever the user's settings say.
+  const options = ["pack", "--json", "--ignore-scripts=false", "--pack-destination", place];
   const [packed] = JSON.parse(execFileSync("npm", options, { cwd: join(root, "packages", name) }));
   console.log(`packed ${packed.name}: ${packed.entryCount} files, ${packed.size} bytes`);
-  return join(place, packed.filename.replace("@", "").replace("/", "-"));
+  return join(place, tarballName(packed));
 }
 
-/** Installs packages into a folder as a user would, without their scripts. */
-export function installInto(folder, ...words) {
-  const options = ["--no-audit", "--no-fund", "--ignore-scripts", "--prefer-offline", "--loglevel=error"];
-  execFileSync("npm", ["install", ...words, ...options], { cwd: folder, stdio: "inherit" });
-}
-
-/** Makes a project of a folder that has these packages and the types of Node. */
-export function installFresh(folder, ...tarballs) {
-  writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "consumer", private: true, type: "module" }));
-  const { devDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-  installInto(folder, ...tarballs, `@types/node@${devDependencies["@types/node"]}`);
+/** The name that npm gives to the tarball of a package. */
+export function tarballName({ name, version }) {
+  return `${name.replace("@", "").replace("/", "-")}-${version}.tgz`;
 }
 
 /** Compiles a program in a folder with both compilers, and the declarations that it imports. Throws if it does not fit them. */

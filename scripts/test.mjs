@@ -22,6 +22,7 @@ await sideBySide(
   [
     ["peers", npm("peers")],
     ["runtimes", npm("runtimes")],
+    ["registry", npm("registry")],
   ],
 );
 // With coverage, which costs about half more processor time; the others measure, or run what it would not count.

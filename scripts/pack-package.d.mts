@@ -1,0 +1,1 @@
+export function compileProgram(folder: string, program: string): void;
