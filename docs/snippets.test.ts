@@ -11,7 +11,8 @@ import { NEWER_NODES } from "../packages/mcp/test/sqlite/newer-nodes.js";
 import { bundleFixture } from "../packages/mcp/test/stdio/bundle-fixture.js";
 import { fencedBlocks } from "./fenced-blocks.js";
 
-// Every TypeScript block of the README and of the guides is written out, compiled and run in the order of its page.
+// Every TypeScript block of the README and of the guides is written out, compiled and run in the order of its page. The page
+// "Getting started" is run by release/run-page.ts instead, from an empty folder.
 //
 //   ```ts                  a module of its own
 //   ```ts file=server.ts   one that later blocks of the page import as ./server.js
@@ -40,7 +41,7 @@ interface Snippet {
 const pages = [
   "README.md",
   ...readdirSync(join(root, "docs"), { encoding: "utf8" })
-    .filter((name) => name.endsWith(".md"))
+    .filter((name) => name.endsWith(".md") && name !== "getting-started.md")
     .map((name) => `docs/${name}`),
 ];
 const all = pages.flatMap(snippetsOf);
