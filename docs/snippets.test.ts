@@ -40,6 +40,7 @@ interface Snippet {
 
 const pages = [
   "README.md",
+  "packages/mcp/README.md",
   ...readdirSync(join(root, "docs"), { encoding: "utf8" })
     .filter((name) => name.endsWith(".md") && name !== "getting-started.md")
     .map((name) => `docs/${name}`),
