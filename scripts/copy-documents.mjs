@@ -5,6 +5,12 @@ import { copyFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 
 const root = resolve(import.meta.dirname, "..");
-for (const folder of ["mcp", "redis", "cli", "inspector"]) {
-  for (const name of ["LICENSE", "CHANGELOG.md"]) copyFileSync(join(root, name), join(root, "packages", folder, name));
+const documents = {
+  mcp: ["LICENSE", "CHANGELOG.md"],
+  redis: ["LICENSE", "CHANGELOG.md"],
+  cli: ["LICENSE", "CHANGELOG.md"],
+  inspector: ["LICENSE", "CHANGELOG.md"],
+};
+for (const [folder, names] of Object.entries(documents)) {
+  for (const name of names) copyFileSync(join(root, name), join(root, "packages", folder, name));
 }
