@@ -15,6 +15,7 @@ import { join, resolve } from "node:path";
 import { serveHttp } from "@parley/mcp/node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { server } from "../packages/cli/test/fixtures/fixture-server.js";
+import { consoleExamples, fencedBlocks, outputPattern } from "./fenced-blocks.js";
 
 // The examples of the pages about the command line, run by a shell as a reader would.
 //
@@ -32,37 +33,6 @@ const everything = join(
 );
 const pages = readdirSync(import.meta.dirname).filter((name) => /^cli(?:-[a-z]+)*\.md$/.test(name));
 
-interface Example {
-  readonly line: number;
-  readonly command: string;
-  readonly code: number;
-  /** What is printed, if the page says it. */
-  readonly printed: readonly string[];
-}
-
-function examplesOf(page: string): Example[] {
-  const text = readFileSync(join(import.meta.dirname, page), "utf8");
-  return [...text.matchAll(/^```console\n([\s\S]*?)^```$/gm)].flatMap((block) => {
-    const first = text.slice(0, block.index).split("\n").length + 1;
-    const examples: { line: number; command: string; code: number; printed: string[] }[] = [];
-    for (const [at, content] of (block[1] ?? "").trimEnd().split("\n").entries()) {
-      const [, command, code = "0"] = /^\$ (.*?)(?:\s+# exits (\d+))?$/.exec(content) ?? [];
-      if (command === undefined) examples.at(-1)?.printed.push(content);
-      else examples.push({ line: first + at, command, code: Number(code), printed: [] });
-    }
-    return examples;
-  });
-}
-
-/** The lines of the page as one expression. */
-function pattern(lines: readonly string[]): RegExp {
-  const escaped = lines.map((line) => line.split("…").map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")));
-  const body = escaped.map((parts) =>
-    parts.every((part) => part === "") && parts.length > 1 ? "[\\s\\S]*?" : parts.join(".*?"),
-  );
-  return new RegExp(`^${body.join("\\n")}\\n*$`);
-}
-
 function shell(command: string, cwd: string, env: NodeJS.ProcessEnv): Promise<{ code: number; printed: string }> {
   return new Promise((done) => {
     const child: ChildProcess = execFile(
@@ -76,6 +46,11 @@ function shell(command: string, cwd: string, env: NodeJS.ProcessEnv): Promise<{ 
     );
     child.stdin?.end();
   });
+}
+
+function examplesOf(page: string) {
+  const blocks = fencedBlocks(readFileSync(join(import.meta.dirname, page), "utf8"));
+  return blocks.filter(({ language }) => language === "console").flatMap(consoleExamples);
 }
 
 describe.skipIf(!existsSync(program)).each(pages)("%s", (page) => {
@@ -114,7 +89,7 @@ describe.skipIf(!existsSync(program)).each(pages)("%s", (page) => {
       const ended = await shell(own, folder, env);
       const told = ended.printed.replaceAll(new URL(handle.url).origin, "http://127.0.0.1:3000");
       expect(ended.code, told).toBe(code);
-      if (printed.length > 0) expect(told).toMatch(pattern(printed));
+      if (printed.length > 0) expect(told).toMatch(outputPattern(printed));
     },
   );
 });

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { ERROR_KINDS, McpError } from "@parley/mcp/protocol";
+import { ERROR_KINDS, McpError, REVISIONS } from "@parley/mcp/protocol";
 import { describe, expect, it } from "vitest";
 import { TRANSITIONS } from "../packages/mcp/src/client/connection/connection-state.js";
 import { DEFAULT_SERVER_LIMITS } from "../packages/mcp/src/server/contract/options.js";
@@ -113,6 +113,12 @@ describe("links", () => {
     expect(broken).toEqual([]);
   });
 
+  it("of the index name every page", () => {
+    const listed = (page: string) => read("docs/README.md").includes(`(${page.slice("docs/".length)})`);
+    const own = [...pagesIn("docs"), ...pagesIn("docs/internals")].filter((page) => page !== "docs/README.md");
+    expect(own.filter((page) => !listed(page))).toEqual([]);
+  });
+
   it("of llms.txt name every guide", () => {
     const index = read("llms.txt");
     // Others are reports that programs write; they say so.
@@ -120,6 +126,57 @@ describe("links", () => {
     expect(written.filter((name) => !index.includes(`docs/${name}`))).toEqual([]);
     const named = [...index.matchAll(/\]\(([^)]+)\)/g)].map(([, target = ""]) => target);
     expect(named.filter((target) => !existsSync(join(root, target)))).toEqual([]);
+  });
+});
+
+describe("the README of a package", () => {
+  const packages = readdirSync(join(root, "packages")).filter((name) =>
+    existsSync(join(root, "packages", name, "package.json")),
+  );
+  const ours = "https://github.com/parley-mcp/parley/";
+  const raw = "https://raw.githubusercontent.com/parley-mcp/parley/main/";
+
+  it.each(packages)("of %s has absolute links, and those to this repository lead somewhere", (name) => {
+    const targets = [...read(`packages/${name}/README.md`).matchAll(/\]\(([^)]+)\)/g)].map(([, target = ""]) => target);
+    expect(targets).not.toEqual([]);
+    expect(targets.filter((target) => !target.startsWith("https://"))).toEqual([]);
+    const inside = targets.filter((target) => target.startsWith(ours) || target.startsWith(raw));
+    const broken = inside.filter((target) => {
+      const [path = "", anchor] = target
+        .replace(raw, "")
+        .replace(ours, "")
+        .replace(/^(blob|tree)\/main\//, "")
+        .split("#");
+      const file = join(root, path === "" ? "README.md" : path);
+      if (!existsSync(file)) return true;
+      return anchor !== undefined && anchor !== "readme" && !anchorsOf(file).includes(anchor);
+    });
+    expect(broken).toEqual([]);
+  });
+
+  it.each(packages)("of %s begins with its name", (name) => {
+    const { name: full } = JSON.parse(read(`packages/${name}/package.json`)) as { name: string };
+    expect(read(`packages/${name}/README.md`)).toMatch(new RegExp(`^# ${full}\n`));
+  });
+});
+
+it("the README of @parley/mcp names every entry", () => {
+  const { exports } = JSON.parse(read("packages/mcp/package.json")) as { exports: object };
+  const entries = Object.keys(exports).filter((entry) => !/^\.$|\.json$/.test(entry));
+  const readme = read("packages/mcp/README.md");
+  expect(entries.filter((entry) => !readme.includes(`\`${entry.slice(1)}\``))).toEqual([]);
+});
+
+describe("the figures of the README", () => {
+  it("are those of the code and of the reports", () => {
+    const readme = read("README.md");
+    expect(REVISIONS).toHaveLength(5);
+    expect(readme).toContain(`all five revisions, ${REVISIONS[0]} to ${REVISIONS.at(-1)}`);
+    type Fault = { passed: boolean; measures: { name: string; value: number }[] };
+    const faults = JSON.parse(read("packages/mcp/test/chaos/report.json")) as Fault[];
+    expect(readme).toContain(`${faults.length} kinds of faults`);
+    const wrong = faults.map(({ measures }) => measures.find(({ name }) => name === "wrong answers")?.value);
+    expect(wrong).toEqual(faults.map(() => 0));
   });
 });
 

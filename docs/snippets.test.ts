@@ -9,8 +9,10 @@ import ts from "typescript";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { NEWER_NODES } from "../packages/mcp/test/sqlite/newer-nodes.js";
 import { bundleFixture } from "../packages/mcp/test/stdio/bundle-fixture.js";
+import { fencedBlocks } from "./fenced-blocks.js";
 
-// Every TypeScript block of the README and of the guides is written out, compiled and run in the order of its page.
+// Every TypeScript block of the README and of the guides is written out, compiled and run in the order of its page. The page
+// "Getting started" is run by release/run-page.ts instead, from an empty folder.
 //
 //   ```ts                  a module of its own
 //   ```ts file=server.ts   one that later blocks of the page import as ./server.js
@@ -38,8 +40,9 @@ interface Snippet {
 
 const pages = [
   "README.md",
+  "packages/mcp/README.md",
   ...readdirSync(join(root, "docs"), { encoding: "utf8" })
-    .filter((name) => name.endsWith(".md"))
+    .filter((name) => name.endsWith(".md") && name !== "getting-started.md")
     .map((name) => `docs/${name}`),
 ];
 const all = pages.flatMap(snippetsOf);
@@ -55,18 +58,13 @@ if (snippets.length < all.length) {
 }
 
 function snippetsOf(page: string): Snippet[] {
-  const text = readFileSync(join(root, page), "utf8");
-  const blocks = text.matchAll(/^```ts(?: (?:(file|program)=(\S+)|(sqlite|peers|other)))?\n([\s\S]*?)^```$/gm);
   const folder = join(place, page.replace(/\W+/g, "-"));
-  return [...blocks].map((block, at) => {
-    const [, kind, name, word, body = ""] = block;
-    return {
-      page,
-      line: text.slice(0, block.index).split("\n").length + 1,
-      use: kind === "program" ? kind : word === "sqlite" || word === "peers" || word === "other" ? word : "module",
-      file: join(folder, word === "peers" || word === "other" ? "peers" : ".", name ?? `block-${at + 1}.ts`),
-      text: body,
-    };
+  const blocks = fencedBlocks(readFileSync(join(root, page), "utf8")).filter(({ language }) => language === "ts");
+  return blocks.map(({ words: [word = ""], line, text }, at) => {
+    const [, kind, name] = /^(file|program)=(.+)$/.exec(word) ?? [];
+    const use = kind === "program" ? kind : word === "sqlite" || word === "peers" || word === "other" ? word : "module";
+    const below = use === "peers" || use === "other" ? "peers" : ".";
+    return { page, line, use, file: join(folder, below, name ?? `block-${at + 1}.ts`), text };
   });
 }
 

@@ -1,10 +1,13 @@
 import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { NEWER_NODES } from "../packages/mcp/test/sqlite/newer-nodes.js";
 import { bundleFixture } from "../packages/mcp/test/stdio/bundle-fixture.js";
 
 const run = promisify(execFile);
+const root = resolve(import.meta.dirname, "..");
 
 /** Stories for a Node that has `node:sqlite`. */
 const NEEDS_SQLITE = new Set(["cores", "sqlite-source"]);
@@ -127,5 +130,19 @@ describe("the example", () => {
     if (node === undefined) return skip("this Node has no SQLite, and no other one is installed (npm run runtimes)");
     const { stdout } = await run(node, [program], { timeout: 60_000 });
     expect(stdout.trimEnd().split("\n")).toEqual(lines);
+  });
+
+  const built = existsSync(join(root, "packages/cli/dist"));
+  it.skipIf(!built)("command-line, which `npm start` runs, fits on a screen and names what to do next", async () => {
+    const args = ["scripts/run-ts.mjs", "examples/command-line/main.ts"];
+    const { stdout, stderr } = await run(process.execPath, args, { cwd: root, timeout: 60_000 });
+    const lines = stdout.trimEnd().split("\n");
+    expect(stderr).toBe("");
+    expect(lines.length).toBeLessThanOrEqual(60);
+    expect(lines.filter((line) => line.startsWith("$ ")).map((line) => line.split(" ").slice(1, 3).join(" "))).toEqual(
+      ["info", "list", "call", "call", "call"].map((command) => `parley ${command}`),
+    );
+    expect(lines).toEqual(expect.arrayContaining(["receipt 1 for Ada", "receipt 2 for Bob", "Next:"]));
+    expect(stdout).not.toContain("npx parley");
   });
 });

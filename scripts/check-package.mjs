@@ -65,8 +65,12 @@ function checkContents() {
   expect(manifest.imports === undefined, "package.json needs no `imports`");
   for (const key of ["license", "homepage", "bugs", "repository"])
     expect(key in manifest, `package.json has \`${key}\``);
-  for (const name of ["README.md", "LICENSE", "CHANGELOG.md"]) {
-    const same = readFileSync(join(installed, name), "utf8") === readFileSync(join(root, name), "utf8");
+  for (const [name, folder] of [
+    ["README.md", library],
+    ["LICENSE", root],
+    ["CHANGELOG.md", root],
+  ]) {
+    const same = readFileSync(join(installed, name), "utf8") === readFileSync(join(folder, name), "utf8");
     expect(same, `${name} is the repository's`);
   }
   for (const map of ["dist/run-node/chunks/core.js.map", "dist/run-web/chunks/core.js.map"]) {

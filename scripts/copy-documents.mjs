@@ -6,8 +6,7 @@ import { join, resolve } from "node:path";
 
 const root = resolve(import.meta.dirname, "..");
 const documents = {
-  mcp: ["README.md", "LICENSE", "CHANGELOG.md"],
-  // These have a README of their own.
+  mcp: ["LICENSE", "CHANGELOG.md"],
   redis: ["LICENSE", "CHANGELOG.md"],
   cli: ["LICENSE", "CHANGELOG.md"],
   inspector: ["LICENSE", "CHANGELOG.md"],

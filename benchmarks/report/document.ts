@@ -97,7 +97,7 @@ npm run bench -- stdio in-memory         # only rows whose id or suite contains 
 npm run bench -- --rounds 15 http        # more rounds
 npm run bench -- --quick                 # shows that everything works; figures mean nothing
 npm run bench -- --check                 # fails when a ratio is 10 % worse than the committed one, or memory 20 %
-npm run bench:report                     # renews this page, the chart and the table in the README
+npm run bench:report                     # renews this page, the chart and the figures in the README
 \`\`\``;
 
 function missedText(rows: readonly RowResult[]): string {

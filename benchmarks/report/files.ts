@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import type { Results } from "../results.js";
 import { chart } from "./chart.js";
 import { performanceDocument } from "./document.js";
-import { withMeasuredTable } from "./readme-table.js";
+import { withMeasuredFigures } from "./readme-figures.js";
 import type { TypesResults } from "./types-section.js";
 
 const root = resolve(import.meta.dirname, "../..");
@@ -24,7 +24,7 @@ export function generatedFiles(): GeneratedFile[] {
   return [
     { path: "docs/performance.md", wanted: performanceDocument(results, types) },
     { path: "docs/performance.svg", wanted: chart(results.rows) },
-    { path: "README.md", wanted: withMeasuredTable(readme, results) },
+    { path: "README.md", wanted: withMeasuredFigures(readme, results) },
   ].map((file) => ({ ...file, found: readText(file.path) }));
 }
 

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import ts from "typescript";
+import { fencedBlocks } from "../fenced-blocks.js";
 import { root } from "./entries.js";
 
 /** A program of the README or of a guide that uses a name; the tests compile and run it. */
@@ -18,10 +19,10 @@ export class GuideExamples {
   constructor() {
     const guides = readdirSync(join(root, "docs"), { encoding: "utf8" }).filter((name) => name.endsWith(".md"));
     this.#programs = ["README.md", ...guides.map((name) => `docs/${name}`)].flatMap((page) => {
-      const blocks = readFileSync(join(root, page), "utf8").matchAll(
-        /^```ts(?: (?:(?:file|program)=\S+|sqlite|peers))?\n([\s\S]*?)^```$/gm,
-      );
-      return [...blocks].map(([, code = ""]) => ({ page, code }));
+      const blocks = fencedBlocks(readFileSync(join(root, page), "utf8"));
+      return blocks
+        .filter(({ language, words }) => language === "ts" && !words.includes("other"))
+        .map(({ text }) => ({ page, code: text }));
     });
   }
 
