@@ -19,6 +19,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { compileProgram } from "../scripts/pack-package.mjs";
 import { publishedPackages } from "../scripts/workspace-packages.mjs";
 import { type LoopbackRegistry, plainEnvironment, startRegistry } from "./registry.js";
+import { runPage } from "./run-page.js";
 
 const root = resolve(import.meta.dirname, "..");
 const head = spawnSync("git", ["rev-parse", "HEAD"], { cwd: root, encoding: "utf8" });
@@ -335,7 +336,33 @@ describe.skipIf(head.status !== 0)(
       });
     });
 
-    // The page "Getting started" is run here on Node 20 and 24, by release/run-page.ts.
+    describe("the page Getting started", () => {
+      const page = join(root, "docs/getting-started.md");
+      const text = readFileSync(page, "utf8");
+      const byHand = text.slice(text.indexOf("**By hand.**"));
+      const created = text.slice(0, text.indexOf("## Write a tool"));
+      const node24 = join(root, "packages/mcp/test/runtimes/node_modules/node24/bin/node");
+      if (!existsSync(node24)) console.log("the page was not run on Node 24: `npm run runtimes` installs it");
+
+      it.each([process.execPath, ...(existsSync(node24) ? [node24] : [])])("runs line by line on %s", async (node) => {
+        const folder = emptyFolder(`page-${node === node24 ? "24" : "own"}`);
+        const steps = await runPage({ page, folder, env: registry.env, node });
+        expect(steps.map(({ command }) => command)).toContain("npm create parley@latest notes");
+      });
+
+      it.each([
+        ["npm create parley@latest notes", created],
+        ["npm install", created],
+        [" && npm pkg set type=module", byHand],
+        ["npm install @parley/mcp", byHand],
+      ])("fails without `%s`", async (step, part) => {
+        const folder = emptyFolder(`without-${step.replace(/\W+/g, "-")}`);
+        const shortened = join(folder, "page.md");
+        expect(part).toContain(step);
+        writeFileSync(shortened, part.replace(step, ""));
+        await expect(runPage({ page: shortened, folder, env: registry.env })).rejects.toThrow(/page\.md:\d+/);
+      });
+    });
 
     it("lets `npm create parley` make a project that passes its tests", async () => {
       const folder = emptyFolder("create");
