@@ -10,6 +10,7 @@ const documents = {
   // These have a README of their own.
   redis: ["LICENSE", "CHANGELOG.md"],
   cli: ["LICENSE", "CHANGELOG.md"],
+  "create-parley": ["LICENSE", "CHANGELOG.md"],
   inspector: ["LICENSE", "CHANGELOG.md"],
 };
 for (const [folder, names] of Object.entries(documents)) {
