@@ -35,7 +35,7 @@ export default defineConfig([
   // The tokenizer is built in: one encoding of the many that its package has, which would be 30 MB more to install.
   program("parley", "dist", BUILT_IN),
   {
-    // Has the few parts of the library that it uses built in, because every `npm create` would install the whole. They are built
+    // Has the few parts of the library that it uses built in, because `npm create` would download the whole. They are built
     // from the sources, of which a bundler can leave out more.
     ...program("create-parley", "../create-parley/dist", /^@parley\/mcp\/protocol$/),
     resolve: { alias: { "@parley/mcp/protocol": resolve(here, "../mcp/src/protocol.ts") } },
