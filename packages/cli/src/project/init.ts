@@ -4,12 +4,12 @@ import { mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import type { CommandRun, Invocation } from "../commands/command.js";
 import { EXIT } from "../terminal/exit-code.js";
+import { parleyCommand } from "../terminal/parley-command.js";
 import type { Terminal } from "../terminal/terminal.js";
 import { show } from "../terminal/terminal-text.js";
 import { UsageError } from "../terminal/usage-error.js";
 import { isPackageName, packageName } from "./package-name.js";
 import { packageSpecs } from "./package-specs.js";
-import { parleysOnPath } from "./parley-on-path.js";
 import { type ProjectOptions, type ProjectTransport, projectFiles } from "./project-files.js";
 
 /** The choices of a user for a new project. */
@@ -55,8 +55,7 @@ function printNext(folder: string, name: string, installed: boolean, terminal: T
   const place = relative(io.cwd, folder);
   terminal.print(show`created ${style.bold(name)} in ${place === "" ? "this folder" : place}; now run:`);
   terminal.print();
-  const isGlobal = parleysOnPath(io).some((path) => !/[\\/]node_modules[\\/]\.bin[\\/]/.test(path));
-  const parley = isGlobal ? "parley" : "npx @parley/cli";
+  const parley = parleyCommand(io);
   const lines = [
     ...(place === "" ? [] : [`cd ${/^[\w./-]+$/.test(place) ? place : `'${place}'`}`]),
     ...(installed ? [] : ["npm install"]),

@@ -5,7 +5,7 @@ import type { Invocation } from "../commands/command.js";
 import { readConfigServers, readKnownFiles } from "../target/config-servers.js";
 import { resolveTarget, type ServerTarget, variablesOf } from "../target/target.js";
 import type { Io } from "../terminal/io.js";
-import { parleysOnPath } from "./parley-on-path.js";
+import { parleysOnPath } from "../terminal/parley-command.js";
 
 /** A server entry for the configuration file of an application. */
 export interface NamedEntry {

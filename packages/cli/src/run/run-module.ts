@@ -5,6 +5,7 @@ import { ModuleGraph } from "../modules/module-graph.js";
 import { serveUntilEnded, withStdoutGuarded, wordsWithoutPort } from "../serving/serving-place.js";
 import { loadServerModule } from "../target/load-module.js";
 import { EXIT } from "../terminal/exit-code.js";
+import { parleyCommand } from "../terminal/parley-command.js";
 import type { Terminal } from "../terminal/terminal.js";
 import { show } from "../terminal/terminal-text.js";
 import { UsageError } from "../terminal/usage-error.js";
@@ -58,8 +59,8 @@ function interruption(signal: AbortSignal): Promise<never> {
 function announce(terminal: Terminal, { kind }: ServingConfig, url: string | undefined, module: string): void {
   const { green, dim } = terminal.noteStyle;
   const where = kind === "stdio" ? "on stdin and stdout" : `at ${url}`;
-  const line =
-    kind === "stdio" ? `parley list -- parley run ${module} --stdio` : `parley call ${url} <tool> name=value`;
+  const parley = parleyCommand(terminal.io);
+  const line = kind === "stdio" ? `list -- ${parley} run ${module} --stdio` : `call ${url} <tool> name=value`;
   terminal.note(show`${green("serving")} ${module} ${where}`);
-  terminal.note(show`${dim("try:")} ${line}`);
+  terminal.note(show`${dim("try:")} ${parley} ${line}`);
 }

@@ -82,8 +82,8 @@ describe.skipIf(!isBuilt)("installed from tarballs", { timeout: MAX_MS }, () => 
     }, MAX_MS);
 
     it("is byte for byte the same by `parley init` and by `create-parley`", async () => {
-      // PATH has no folder with `parley`.
-      const printed = await run(join(bin, "create-parley"), ["by-create", "--name", "made"], { cwd: place });
+      const words = [join(bin, "create-parley"), "by-create", "--name", "made"];
+      const printed = await run(process.execPath, words, { cwd: place, env: { PATH: "" } });
       expect(filesOf(join(place, "by-create"))).toEqual(filesOf(folder));
       expect(printed).toContain("\n  cd by-create\n  npm install\n  npm test\n  npx @parley/cli call src/server.ts");
     });
