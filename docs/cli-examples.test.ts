@@ -38,7 +38,7 @@ function shell(command: string, cwd: string, env: NodeJS.ProcessEnv): Promise<{ 
     const child: ChildProcess = execFile(
       "bash",
       ["-c", command],
-      { cwd, env, timeout: 60_000 },
+      { cwd, env, timeout: 110_000 },
       (error, stdout, stderr) => {
         const code = typeof error?.code === "number" ? error.code : error === null ? 0 : -1;
         done({ code, printed: stdout + stderr });
@@ -72,7 +72,15 @@ describe.skipIf(!existsSync(program)).each(pages)("%s", (page) => {
     const servers = { fixture: stdio, everything: { command: process.execPath, args: [everything, "stdio"] } };
     writeFileSync(join(folder, ".mcp.json"), JSON.stringify({ mcpServers: servers }));
     const { PATH } = process.env;
-    env = { PATH: `${bin}:${PATH}`, HOME: home, XDG_CONFIG_HOME: join(home, ".config"), LANG: "C.UTF-8" };
+    // The registry and the cache of npm, which a home without files would not have.
+    const npm = Object.entries(process.env).filter(([name]) => name.startsWith("npm_config_"));
+    env = {
+      ...Object.fromEntries(npm),
+      PATH: `${bin}:${PATH}`,
+      HOME: home,
+      XDG_CONFIG_HOME: join(home, ".config"),
+      LANG: "C.UTF-8",
+    };
   });
   afterAll(async () => {
     await handle?.close();

@@ -230,7 +230,9 @@ describe("the registry on loopback", () => {
 
   it("says why it did not start", async () => {
     writeFileSync(join(folder, "storage"), "a file where the folder belongs");
-    await expect(startRegistry(folder)).rejects.toThrow(/^the registry ended with 1 instead of starting:[\s\S]*ENOTDIR/);
+    await expect(startRegistry(folder)).rejects.toThrow(
+      /^the registry ended with 1 instead of starting:[\s\S]*ENOTDIR/,
+    );
   });
 });
 

@@ -2,7 +2,7 @@
 //
 // Usage: node scripts/check-commits.mjs [revision range]
 import { spawnSync } from "node:child_process";
-import { readdirSync, statSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -40,6 +40,8 @@ export function areasOf() {
   const packages = readdirSync(join(root, "packages"));
   const sources = packages.flatMap((name) => {
     const at = join(root, "packages", name, "src");
+    // `create-parley` is built from the sources of the command line.
+    if (!existsSync(at)) return [];
     const entries = readdirSync(at).filter((file) => statSync(join(at, file)).isFile());
     return [...folders(at), ...entries.map((file) => basename(file, ".ts"))];
   });

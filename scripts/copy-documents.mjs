@@ -9,6 +9,7 @@ const documents = {
   mcp: ["LICENSE", "CHANGELOG.md"],
   redis: ["LICENSE", "CHANGELOG.md"],
   cli: ["LICENSE", "CHANGELOG.md"],
+  "create-parley": ["LICENSE", "CHANGELOG.md"],
   inspector: ["LICENSE", "CHANGELOG.md"],
 };
 for (const [folder, names] of Object.entries(documents)) {

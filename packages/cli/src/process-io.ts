@@ -1,10 +1,9 @@
 import { homedir } from "node:os";
-import { runProgram } from "./program.js";
-import { EXIT } from "./terminal/exit-code.js";
+import { EXIT, type ExitCode } from "./terminal/exit-code.js";
 import type { Io } from "./terminal/io.js";
 
-/** Runs the command line of this process, and sets its exit code. */
-export async function runProcess(): Promise<void> {
+/** Runs the command line of this process with `program`, and sets its exit code. */
+export async function runProcess(program: (argv: readonly string[], io: Io) => Promise<ExitCode>): Promise<void> {
   const interrupted = new AbortController();
   const interrupt = (signal: NodeJS.Signals) => {
     // The first signal asks the command to end. A second one exits at once.
@@ -30,7 +29,7 @@ export async function runProcess(): Promise<void> {
     platform: process.platform,
     signal: interrupted.signal,
   };
-  process.exitCode = await runProgram(process.argv.slice(2), io);
+  process.exitCode = await program(process.argv.slice(2), io);
   // The command has closed everything that it started. Flush and exit, so that a leftover timer or keep-alive
   // connection does not keep the process running.
   if (process.stdout.writableLength > 0) {

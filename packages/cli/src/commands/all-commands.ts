@@ -26,4 +26,6 @@ export const COMMAND_GROUPS: readonly { readonly title: string; readonly command
 ];
 
 /** Every command, in the order of the help text. */
-export const ALL_COMMANDS: readonly CommandDeclaration[] = COMMAND_GROUPS.flatMap(({ commands }) => commands);
+export const ALL_COMMANDS: readonly CommandDeclaration[] = COMMAND_GROUPS.flatMap(({ title, commands }) =>
+  commands.map((command) => ({ ...command, group: title })),
+);

@@ -40,6 +40,8 @@ export interface CommandDeclaration {
   readonly options: readonly OptionDeclaration[];
   /** Complete command lines for the help text, each with a description. */
   readonly examples: readonly { readonly line: string; readonly does: string }[];
+  /** The title under which the help text lists the command. */
+  readonly group?: string;
   /** Subcommands. A command with subcommands has no `load`. */
   readonly commands?: readonly CommandDeclaration[];
   readonly load?: () => Promise<CommandRun>;

@@ -227,7 +227,7 @@ function missingFailure(specifier: string, importer: string, source: string): Mc
   }
   const name = packageName(specifier);
   return located(
-    existsSync(installedFolder(specifier, importer))
+    name === LIBRARY || isInstalled(specifier, importer)
       ? moduleFailure(
           place,
           `the package ${name} has no entry "${specifier}"`,
@@ -236,7 +236,7 @@ function missingFailure(specifier: string, importer: string, source: string): Mc
       : moduleFailure(
           place,
           `the package ${name} is not installed`,
-          `Run \`npm install ${name}\` in the folder of the module.`,
+          `Run \`npm install ${name}\` in the folder of the module${name === "zod" ? ", or write the schema as JSON Schema" : ""}.`,
         ),
   );
 }
@@ -248,6 +248,14 @@ function isPath(specifier: string): boolean {
 /** Returns the package of a specifier: `@scope/name/part` belongs to `@scope/name`. */
 function packageName(specifier: string): string {
   return /^(?:@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? specifier;
+}
+
+/** True if the package of a specifier is installed in a folder above a file, as Node looks for it. */
+function isInstalled(specifier: string, importer: string): boolean {
+  for (let folder = dirname(importer); ; folder = dirname(folder)) {
+    if (existsSync(join(folder, "node_modules", packageName(specifier)))) return true;
+    if (folder === dirname(folder)) return false;
+  }
 }
 
 /** The folder in which a package would be installed for a file. */
@@ -316,8 +324,7 @@ function findImport(specifier: string, importer: string, jiti: Jiti): FoundImpor
   const path = pathOf(specifier, importer);
   if (path !== undefined) return findFile(path);
   try {
-    const found = jiti.esmResolve(specifier, { parentURL: pathToFileURL(importer).href });
-    const file = realpathSync(found.startsWith("file:") ? fileURLToPath(found) : found);
+    const file = packageFile(specifier, importer, jiti);
     // A linked workspace package counts as the user's own code if it is TypeScript. JavaScript is loaded as a package.
     const isOwn = TYPESCRIPT.test(file) && !isInPackage(file);
     return isOwn || (specifier.startsWith("#") && !isInPackage(file))
@@ -326,6 +333,19 @@ function findImport(specifier: string, importer: string, jiti: Jiti): FoundImpor
   } catch {
     return { kind: "missing", tried: [] };
   }
+}
+
+const LIBRARY = "@parley/mcp";
+
+/**
+ * Resolves an import of a package in the file `importer`. A file that has no copy of the library gets the copy of this
+ * program, so that a single file needs no installation.
+ */
+function packageFile(specifier: string, importer: string, jiti: Jiti): string {
+  const isOwn = packageName(specifier) !== LIBRARY || isInstalled(specifier, importer);
+  const parentURL = isOwn ? pathToFileURL(importer).href : import.meta.url;
+  const found = jiti.esmResolve(specifier, { parentURL });
+  return realpathSync(found.startsWith("file:") ? fileURLToPath(found) : found);
 }
 
 function pathOf(specifier: string, importer: string): string | undefined {

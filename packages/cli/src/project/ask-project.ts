@@ -1,13 +1,28 @@
-import { isCancel, select, text } from "@clack/prompts";
+import { resolve } from "node:path";
+import { confirm, isCancel, select, text } from "@clack/prompts";
 import type { Io } from "../terminal/io.js";
+import type { ProjectChoices } from "./init.js";
 import { isPackageName } from "./package-name.js";
-import type { ProjectOptions, ProjectTransport } from "./project-files.js";
+import type { ProjectTransport } from "./project-files.js";
 
-type Choices = Omit<ProjectOptions, "version">;
+/** Asks for the folder of the project, until `problem` accepts it. Undefined if the user cancels. */
+export async function askFolder(problem: (folder: string) => string | undefined, io: Io): Promise<string | undefined> {
+  const folder = await text({
+    ...streamsOf(io),
+    message: "Folder",
+    initialValue: "my-server",
+    validate: (value = "") => problem(resolve(io.cwd, value)),
+  });
+  return isCancel(folder) ? undefined : folder;
+}
 
 /** Asks for the choices that are missing. Undefined if the user cancels. */
-export async function askProject(suggested: Choices, given: Partial<Choices>, io: Io): Promise<Choices | undefined> {
-  const streams = { input: io.stdin, output: io.stderr, signal: io.signal };
+export async function askProject(
+  suggested: ProjectChoices,
+  given: Partial<ProjectChoices>,
+  io: Io,
+): Promise<ProjectChoices | undefined> {
+  const streams = streamsOf(io);
   const name =
     given.name ??
     (await text({
@@ -21,10 +36,16 @@ export async function askProject(suggested: Choices, given: Partial<Choices>, io
     given.description ?? (await text({ ...streams, message: "Purpose", initialValue: suggested.description }));
   if (isCancel(description)) return undefined;
   const transport = given.transport ?? (await askTransport(streams));
-  return isCancel(transport) ? undefined : { name, description, transport };
+  if (isCancel(transport)) return undefined;
+  const install = given.install ?? (await confirm({ ...streams, message: "Run npm install?" }));
+  return isCancel(install) ? undefined : { name, description, transport, install };
 }
 
-function askTransport(streams: Pick<Parameters<typeof text>[0], "input" | "output" | "signal">) {
+function streamsOf({ stdin, stderr, signal }: Io) {
+  return { input: stdin, output: stderr, signal };
+}
+
+function askTransport(streams: ReturnType<typeof streamsOf>) {
   return select<ProjectTransport>({
     ...streams,
     message: "Transport",

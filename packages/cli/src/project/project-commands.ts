@@ -1,5 +1,6 @@
 import type { CommandDeclaration, OptionDeclaration } from "../commands/command.js";
 import { OUTPUT_OPTIONS, TARGET_OPTIONS } from "../commands/target-options.js";
+import { initCommand } from "./init-command.js";
 
 /** The names of `APPLICATIONS` in `add.ts`, repeated because a declaration must not load that file. */
 const APPLICATIONS = ["claude", "claude-code", "cursor", "vscode", "codex", "gemini", "windsurf"];
@@ -19,29 +20,7 @@ const FOLDER: OptionDeclaration = {
 
 /** Commands for writing servers and for installing them. */
 export const PROJECT_COMMANDS: readonly CommandDeclaration[] = [
-  {
-    name: "init",
-    words: "[folder]",
-    summary: "create a project for a new server",
-    description:
-      "Creates a server in TypeScript with tests, for stdio and HTTP, in an empty folder. Asks for missing options.",
-    options: [
-      { flags: "--name <name>", summary: "the name of the package (default: the name of the folder)" },
-      { flags: "--description <text>", summary: "the purpose of the server" },
-      {
-        flags: "--transport <kind>",
-        summary: "how the server is served (default: both)",
-        choices: ["stdio", "http", "both"],
-      },
-      { flags: "-y, --yes", summary: "ask no questions" },
-      ...OUTPUT_OPTIONS,
-    ],
-    examples: [
-      { line: "parley init my-server", does: "Asks a few questions, and creates the folder." },
-      { line: "parley init my-server --yes --transport stdio", does: "Asks no questions." },
-    ],
-    load: async () => (await import("./init.js")).init,
-  },
+  initCommand("init", { line: "parley init" }),
   {
     name: "add",
     words: "<target> --to <application>",

@@ -1,10 +1,11 @@
-import { existsSync, realpathSync, statSync } from "node:fs";
-import { basename, delimiter, dirname, isAbsolute, join, resolve } from "node:path";
+import { existsSync, realpathSync } from "node:fs";
+import { basename, dirname, isAbsolute, resolve } from "node:path";
 import type { HostServer } from "@parley/mcp/host";
 import type { Invocation } from "../commands/command.js";
 import { readConfigServers, readKnownFiles } from "../target/config-servers.js";
 import { resolveTarget, type ServerTarget, variablesOf } from "../target/target.js";
 import type { Io } from "../terminal/io.js";
+import { parleysOnPath } from "../terminal/parley-command.js";
 
 /** A server entry for the configuration file of an application. */
 export interface NamedEntry {
@@ -77,10 +78,7 @@ function configuredEntry(name: string, { options, terminal: { io } }: Invocation
  */
 function moduleEntry(path: string, io: Io): HostServer {
   const words = ["run", path, "--stdio"];
-  const found = (io.env["PATH"] ?? "").split(delimiter).map((folder) => join(folder, "parley"));
-  const program = found.find(
-    (file) => isAbsolute(file) && statSync(file, { throwIfNoEntry: false })?.isFile() === true,
-  );
+  const [program] = parleysOnPath(io);
   const script = program === undefined ? undefined : realpathSync(program);
   // The entry must not refer to a copy in the cache of npx, which may be deleted at any time.
   const lasts = script !== undefined && /\.[cm]?js$/.test(script) && !/[\\/]_npx[\\/]/.test(script);

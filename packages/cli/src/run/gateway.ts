@@ -10,6 +10,7 @@ import { serveUntilEnded, wordsWithoutPort } from "../serving/serving-place.js";
 import { savedLogins } from "../target/saved-logins.js";
 import { EXIT } from "../terminal/exit-code.js";
 import type { Io } from "../terminal/io.js";
+import { parleyCommand } from "../terminal/parley-command.js";
 import { show } from "../terminal/terminal-text.js";
 import { UsageError } from "../terminal/usage-error.js";
 import { noteProblems, noteStatus } from "./gateway-notes.js";
@@ -49,7 +50,7 @@ export const gateway: CommandRun = async (invocation) => {
   const { green, dim } = terminal.noteStyle;
   const count = Object.values(found.servers).filter(({ disabled }) => disabled !== true).length;
   terminal.note(show`${green("serving")} ${count} ${count === 1 ? "server" : "servers"} as ${name} at ${where}`);
-  if (handle.url !== undefined) terminal.note(show`${dim("try:")} parley list ${handle.url}`);
+  if (handle.url !== undefined) terminal.note(show`${dim("try:")} ${parleyCommand(io)} list ${handle.url}`);
   await serveUntilEnded(handle, io);
   silent();
   await front.close();

@@ -5,6 +5,7 @@ import { ModuleGraph } from "../modules/module-graph.js";
 import { serveUntilEnded, withStdoutGuarded, wordsWithoutPort } from "../serving/serving-place.js";
 import { loadServerModule } from "../target/load-module.js";
 import { EXIT } from "../terminal/exit-code.js";
+import { parleyCommand } from "../terminal/parley-command.js";
 import type { Terminal } from "../terminal/terminal.js";
 import { show } from "../terminal/terminal-text.js";
 import { UsageError } from "../terminal/usage-error.js";
@@ -58,10 +59,11 @@ function interruption(signal: AbortSignal): Promise<never> {
 function announce(terminal: Terminal, { kind }: ServingConfig, url: string, module: string, name: string): void {
   const { green, dim } = terminal.noteStyle;
   const isStdio = kind === "stdio";
+  const parley = parleyCommand(terminal.io);
   terminal.note(show`${green("serving")} ${module} ${isStdio ? "on stdin and stdout" : `at ${url}`}`);
-  const itself = `-- parley run ${module} --stdio`;
-  terminal.note(show`${dim("try:")} parley inspect ${isStdio ? itself : url}`);
-  terminal.note(show`     parley ${isStdio ? `list ${itself}` : `call ${url} <tool> name=value`}`);
+  const itself = `-- ${parley} run ${module} --stdio`;
+  terminal.note(show`${dim("try:")} ${parley} inspect ${isStdio ? itself : url}`);
+  terminal.note(show`     ${parley} ${isStdio ? `list ${itself}` : `call ${url} <tool> name=value`}`);
   // Claude Code accepts no other characters in names.
   const entry = /^[\w-]+$/.test(name) ? name : "server";
   if (!isStdio) terminal.note(show`${dim("add:")} claude mcp add --transport http ${entry} ${url}`);

@@ -1,4 +1,4 @@
-import { type ErrorKind, McpError } from "@parley/mcp";
+import { type ErrorKind, McpError } from "@parley/mcp/protocol";
 import { EXIT, type ExitCode } from "./exit-code.js";
 import { loginAdvice, shellAdvice } from "./shell-advice.js";
 import type { Terminal } from "./terminal.js";

@@ -17,6 +17,7 @@ import { promisify } from "node:util";
 import { connect } from "@parley/mcp";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { runParley } from "../kit/run-parley.js";
+import { isBuilt } from "../run/built-parley.js";
 
 const root = join(import.meta.dirname, "../../../..");
 const run = promisify(execFile);
@@ -99,6 +100,55 @@ describe("parley init", () => {
   it("shows lines that a shell reads, whatever the folder is called", async () => {
     const { stdout, stderr } = await runParley(["init", "My Server!", "--yes"], { cwd: place });
     expect(`${stdout}${stderr}`).toContain("  cd 'My Server!'\n");
+  });
+
+  it("refers to the packages of the checkout that it runs from", async () => {
+    await runParley(["init", "made"], { cwd: place });
+    const { dependencies, devDependencies } = JSON.parse(readFileSync(join(place, "made/package.json"), "utf8"));
+    const specs = { ...dependencies, ...devDependencies };
+    for (const name of ["mcp", "cli", "inspector"])
+      expect(specs[`@parley/${name}`]).toBe(`file:${realpathSync(join(root, "packages", name))}`);
+  });
+
+  it.each(["stdio", "http", "both"])("names no foreign package and no noisy command, for %s", async (transport) => {
+    const { stdout } = await runParley(["init", "made", "--transport", transport], { cwd: place });
+    const written = ["README.md", "AGENTS.md", "package.json"].map((name) => join(place, "made", name));
+    const text = [stdout, ...written.map((path) => readFileSync(path, "utf8"))].join("\n");
+    expect(text).toContain("npx @parley/cli call src/server.ts");
+    expect(text).not.toMatch(/npx parley/);
+    expect(text).not.toMatch(/npm (?:run )?start/);
+  });
+
+  it("asks for a folder by the line to type if this one has files", async () => {
+    writeFileSync(join(place, "mine.txt"), "mine");
+    const { code, stderr } = await runParley(["init"], { cwd: place });
+    expect(code).toBe(2);
+    expect(stderr).toContain(`${place} is not empty\nfix:   Name a new folder: \`parley init my-server\`.`);
+  });
+
+  it("says that npm failed, and leaves the files and the line to repeat", async () => {
+    writeFileSync(join(place, "npm"), "#!/bin/sh\necho no network\nexit 7\n", { mode: 0o755 });
+    const { code, stdout, stderr } = await runParley(["init", "made", "--install"], {
+      cwd: place,
+      env: { PATH: `${place}:${process.env["PATH"]}` },
+    });
+    expect(code).toBe(1);
+    expect(stderr).toContain("no network\nerror: `npm install` failed: exit code 7\n");
+    expect(stdout).toContain("  npm install\n");
+    expect(existsSync(join(place, "made/src/server.ts"))).toBe(true);
+  });
+
+  it.skipIf(!isBuilt).each([
+    [["--nme", "x"], "error: unknown option '--nme'\nfix:   Did you mean --name? See `create-parley --help`."],
+    [["a", "b"], 'error: unexpected argument "b"\nfix:   Use `create-parley [folder]`.'],
+    [[], "is not empty\nfix:   Name a new folder: `npm create parley@latest my-server`."],
+    [["a", "--transport", "pigeon"], "Allowed choices are stdio, http, both."],
+  ])("create-parley %j fails as parley does", async (args, text) => {
+    writeFileSync(join(place, "mine.txt"), "mine");
+    const program = join(root, "packages/create-parley/bin/create-parley.js");
+    const failed = await run(process.execPath, [program, ...args], { cwd: place }).catch((reason) => reason);
+    expect(failed).toMatchObject({ code: 2, stderr: expect.stringContaining(text) });
+    expect(readdirSync(place)).toEqual(["mine.txt"]);
   });
 
   it.each([

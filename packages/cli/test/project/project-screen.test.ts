@@ -21,8 +21,16 @@ describe.skipIf(noScreen !== undefined)("on a terminal", () => {
 
   const screen = (...args: string[]) => new Screen([process.execPath, parley, ...args], { cwd: place });
 
-  it("parley init asks for the name, the purpose and the transport", async () => {
-    await using shown = screen("init", "asked");
+  it("parley init asks for the folder, the name, the purpose, the transport and the installation", async () => {
+    await using shown = screen("init");
+    await shown.shows("Folder");
+    shown.press(...Array<string>("my-server".length).fill("BSpace"));
+    shown.type("skills");
+    shown.press("Enter");
+    await shown.shows("skills is not empty");
+    shown.press(...Array<string>("skills".length).fill("BSpace"));
+    shown.type("asked");
+    shown.press("Enter");
     await shown.shows("Package name");
     shown.type("2");
     shown.press("Enter");
@@ -30,7 +38,9 @@ describe.skipIf(noScreen !== undefined)("on a terminal", () => {
     shown.press("Enter");
     await shown.shows("Transport");
     shown.press("Down", "Enter");
-    await shown.shows("npm install");
+    await shown.shows("Run npm install?");
+    shown.type("n");
+    await shown.shows("  npm install");
     expect(await shown.ended()).toBe(0);
     expect(JSON.parse(readFileSync(join(place, "asked/package.json"), "utf8"))).toMatchObject({
       name: "asked2",

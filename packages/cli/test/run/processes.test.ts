@@ -113,7 +113,7 @@ describe.skipIf(!isBuilt)("parley gateway as a process", () => {
     using folder = new GatewayFolder();
     const file = folder.config({ one: folder.child("one"), two: folder.child("two") });
     await using parley = gateway(folder, ["--config", file, "--http", "0"]);
-    await parley.told(/try: parley list (\S+)/);
+    await parley.told(/try: .* list \S+/);
     await using client = await connect(/at (http:\S+)/.exec(parley.stderr)?.[1] ?? "");
     const pids = [Number(await client.call("one__pid")), Number(await client.call("two__pid"))];
     expect(pids.map(isAlive)).toEqual([true, true]);

@@ -14,10 +14,13 @@ export const server = new Server({ name: "x", version: "1.0.0" }).tool("which", 
 describe("parley run", () => {
   it("serves a module over HTTP on loopback, says where and how to try it, and ends with 0", async () => {
     using folder = new ModuleFolder({ "main.ts": MODULE }).link();
-    const parley = new ServingParley(["run", "main.ts", "--http", "0", "--path", "tools"], { cwd: folder.path });
+    const command = ["run", "main.ts", "--http", "0", "--path", "tools"];
+    const parley = new ServingParley(command, { cwd: folder.path, env: { PATH: "" } });
     const url = await parley.url();
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/tools$/);
-    expect(parley.stderr).toContain(`try: parley inspect ${url}\n     parley call ${url} <tool> name=value\n`);
+    expect(parley.stderr).toContain(
+      `try: npx @parley/cli inspect ${url}\n     npx @parley/cli call ${url} <tool> name=value\n`,
+    );
     expect(parley.stderr).toContain(`add: claude mcp add --transport http x ${url}\n`);
     const client = await connect(url);
     expect(await client.call("which")).toBe("one");
