@@ -176,7 +176,7 @@ export function installMarkdown(document: JsonObject): string {
   });
   const bundles = objectsOf(document["packages"]).filter(({ registryType }) => registryType === "mcpb");
   const downloads = bundles.flatMap(({ identifier }) =>
-    URL.canParse(String(identifier))
+    URL.canParse(String(identifier)) && /^https:/i.test(String(identifier))
       ? [`Claude Desktop: [download the bundle](${escapeUrl(new URL(String(identifier)).href)}) and open it.`]
       : [],
   );

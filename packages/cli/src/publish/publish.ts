@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import type { CommandRun, Invocation } from "../commands/command.js";
 import { EXIT, type ExitCode } from "../terminal/exit-code.js";
@@ -148,7 +148,8 @@ function outputFiles({ project, document, bundle, folder, links }: OutputInputs)
     files.push({ path, content: linksPage(path, links, document) });
   }
   return files.map(({ path, content }) => {
-    const before = existsSync(path) ? readFileSync(path) : undefined;
+    // Anything else in this place makes `writeFiles` fail.
+    const before = existsSync(path) && statSync(path).isFile() ? readFileSync(path) : undefined;
     const isSame = before?.equals(Buffer.from(content)) === true;
     const state = before === undefined ? "new" : isSame ? "unchanged" : "changed";
     return { path, content, name: relative(project.folder, path) || path, state, before };
