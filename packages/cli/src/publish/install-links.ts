@@ -151,7 +151,7 @@ function encode(text: string): string {
 
 /** Escapes characters that would end a link in Markdown. */
 function escapeUrl(url: string): string {
-  return url.replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
+  return url.replace(/[!'()*`]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
 function toBase64(value: unknown): string {

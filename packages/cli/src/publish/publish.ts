@@ -19,7 +19,7 @@ import { examineServer } from "./running-server.js";
 import { type Registry, registryOf, sendServerJson } from "./send-server-json.js";
 import { buildServerCard } from "./server-card.js";
 import { buildServerJson, type ServerJsonInputs } from "./server-json.js";
-import { checkServerJson } from "./server-json-rules.js";
+import { checkServerJson, checkTypes } from "./server-json-rules.js";
 import { type OutputFile, writeFiles } from "./write-files.js";
 
 /** `parley publish`: checks and writes the files by which others find and install a server. */
@@ -47,7 +47,9 @@ export const publish: CommandRun = async (invocation) => {
     ...inputs,
     ...(url === undefined ? {} : { mcpb: { url, sha256: bundle?.sha256 } }),
   });
-  findings.unshift(...own, ...checkServerJson(document));
+  // Items of a wrong type are left out of the document, so the existing one is checked too.
+  const wrong = checkTypes(project.serverJson ?? {});
+  findings.unshift(...own, ...(wrong.length > 0 ? wrong : checkServerJson(document)));
   const counts = countFindings(findings);
   const isClean = counts.error === 0 && !(options.flag("strict") && counts.warning > 0);
   const folder = resolve(io.cwd, options.text("output") ?? ".");

@@ -1,5 +1,6 @@
 import type { PublishFinding } from "./publish-finding.js";
 import { type JsonObject, objectOf, objectsOf, textOf } from "./publish-project.js";
+import { compareShape, SERVER_JSON } from "./server-json-shape.js";
 
 /** The form of a server name: a namespace in reverse-DNS form, one slash, and a name. */
 export const SERVER_NAME = /^[a-zA-Z0-9][a-zA-Z0-9.-]*[a-zA-Z0-9]\/[a-zA-Z0-9][a-zA-Z0-9._-]*[a-zA-Z0-9]$/;
@@ -18,23 +19,29 @@ const RANGE = /^\s*[~^<>=]|\|\||\s-\s|^\s*v?(?:\d+|[xX*])(?:\.(?:\d+|[xX*]))*\.?
 /** Reports one finding at a member of the document. */
 type Report = (finding: Omit<PublishFinding, "severity" | "place"> & Partial<PublishFinding>) => void;
 
+/** Checks the types of all known members. */
+export function checkTypes(document: JsonObject): PublishFinding[] {
+  const findings: PublishFinding[] = [];
+  compareShape(document, SERVER_JSON, (path, expected) =>
+    findings.push({ severity: "error", place: `server.json ${path}`, ...invalidMember(path, expected) }),
+  );
+  return findings;
+}
+
 /**
  * Checks a document by the rules of the published schema and of the official registry
  * (https://github.com/modelcontextprotocol/registry/tree/main/docs/reference/server-json).
  */
 export function checkServerJson(document: JsonObject): PublishFinding[] {
-  const findings: PublishFinding[] = [];
+  const findings = checkTypes(document);
+  // The other rules read members by their types.
+  if (findings.length > 0) return findings;
   const at =
     (path: string): Report =>
     (finding) =>
       findings.push({ severity: "error", place: `server.json ${path}`, ...finding });
   checkIdentity(document, at);
   checkLinks(document, at);
-  for (const list of ["packages", "remotes", "icons"]) {
-    if (document[list] === undefined) continue;
-    const isList = Array.isArray(document[list]) && document[list].every((item) => objectOf(item) !== undefined);
-    if (!isList) at(list)(wrongType(list, "an array of objects"));
-  }
   for (const [index, item] of objectsOf(document["packages"]).entries())
     checkPackage(item, (path) => at(`packages[${index}]${path}`));
   for (const [index, item] of objectsOf(document["remotes"]).entries())
@@ -45,7 +52,7 @@ export function checkServerJson(document: JsonObject): PublishFinding[] {
 
 function checkIdentity(document: JsonObject, at: (path: string) => Report): void {
   const { name, title, description, version } = document;
-  if (name !== undefined && (typeof name !== "string" || !SERVER_NAME.test(name) || name.length > MAX_NAME)) {
+  if (name !== undefined && (!SERVER_NAME.test(String(name)) || String(name).length > MAX_NAME)) {
     at("name")({
       code: "name-invalid",
       message: `${JSON.stringify(name)} is not a server name`,
@@ -70,9 +77,8 @@ function checkIdentity(document: JsonObject, at: (path: string) => Report): void
 }
 
 function checkText(value: unknown, name: string, report: Report): void {
-  if (value === undefined) return;
-  if (typeof value !== "string") return report(wrongType(name, "a string"));
-  if (value.trim() === "") return report(wrongType(name, "a text that is not blank"));
+  if (typeof value !== "string") return;
+  if (value.trim() === "") return report(invalidMember(name, "a text that is not blank"));
   // Counted as the schema counts: by characters, not by UTF-16 units.
   const length = [...value].length;
   if (length <= MAX_TEXT) return;
@@ -84,7 +90,7 @@ function checkText(value: unknown, name: string, report: Report): void {
 }
 
 function checkVersion(version: unknown, report: Report): void {
-  if (typeof version !== "string" || version === "") return report(wrongType("version", "a string"));
+  if (typeof version !== "string" || version === "") return report(invalidMember("version", "a version"));
   if (version === "latest" || RANGE.test(version) || version.length > MAX_VERSION) {
     return report({
       code: "version-range",
@@ -109,7 +115,7 @@ const ICON_TYPES = ["image/png", "image/jpeg", "image/jpg", "image/svg+xml", "im
 
 function checkLinks(document: JsonObject, at: (path: string) => Report): void {
   const { websiteUrl, repository, $schema } = document;
-  if ($schema !== undefined && !isUrl($schema)) at("$schema")(wrongType("$schema", "a URL"));
+  if ($schema !== undefined && !isUrl($schema)) at("$schema")(invalidMember("$schema", "a URL"));
   if (websiteUrl !== undefined && !isUrl(websiteUrl, "https:")) {
     at("websiteUrl")({
       code: "website-invalid",
@@ -187,7 +193,7 @@ function checkPackage(item: JsonObject, at: (path: string) => Report): void {
   }
   if (registryType === "mcpb") checkMcpb(String(identifier), at);
   if (fileSha256 !== undefined && !/^[a-f0-9]{64}$/.test(String(fileSha256))) {
-    at(".fileSha256")(wrongType("fileSha256", "a SHA-256 in 64 lowercase hexadecimal digits"));
+    at(".fileSha256")(invalidMember("fileSha256", "a SHA-256 in 64 lowercase hexadecimal digits"));
   } else if (registryType === "mcpb" && fileSha256 === undefined) {
     at(".fileSha256")({
       code: "mcpb-hash-missing",
@@ -308,9 +314,8 @@ function checkArguments(item: JsonObject, list: string, at: (path: string) => Re
 }
 
 function checkMeta(document: JsonObject, report: Report): void {
-  if (document["_meta"] === undefined) return;
   const meta = objectOf(document["_meta"]);
-  if (meta === undefined) return report(wrongType("_meta", "an object"));
+  if (meta === undefined) return;
   const bytes = Buffer.byteLength(JSON.stringify(meta[PUBLISHER_META] ?? null));
   if (bytes > MAX_META_BYTES) {
     report({
@@ -329,7 +334,7 @@ function checkMeta(document: JsonObject, report: Report): void {
   });
 }
 
-function wrongType(name: string, expected: string): Pick<PublishFinding, "code" | "message" | "fix"> {
+function invalidMember(name: string, expected: string): Pick<PublishFinding, "code" | "message" | "fix"> {
   return { code: "member-invalid", message: `${name} is not ${expected}`, fix: "Correct or remove the member." };
 }
 

@@ -13,7 +13,7 @@ import {
 import { SERVER_NAME } from "./server-json-rules.js";
 
 /** The newest published schema of `server.json`. */
-export const SERVER_SCHEMA = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json";
+const SERVER_SCHEMA = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json";
 
 /** The inputs for `server.json` apart from the project. */
 export interface ServerJsonInputs {

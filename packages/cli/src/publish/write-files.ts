@@ -41,7 +41,7 @@ export function writeFiles(files: readonly OutputFile[]): void {
       if (existsSync(backup(path))) renameSync(backup(path), path);
       else if (isPlaced) rmSync(path, { force: true });
     }
-    for (const { path } of files) rmSync(draft(path), { force: true });
+    for (const { path } of files) if (existsSync(draft(path))) rmSync(draft(path));
     for (const folder of madeFolders) rmSync(folder, { recursive: true, force: true });
     throw new UsageError(`${current} cannot be written: ${messageOf(reason)}`, "Name a writable folder with --output.");
   }

@@ -174,6 +174,21 @@ describe("parley publish", () => {
     expect(await codesOf(folder)).toEqual({ code: 5, codes: ["mcp-name-differs"] });
   });
 
+  it.each([
+    ['{ "packages": ["x"] }', "server.json packages[0]"],
+    ['{ "remotes": {} }', "server.json remotes"],
+    [
+      '{ "packages": [{ "environmentVariables": [{ "name": 1 }] }] }',
+      "server.json packages[0].environmentVariables[0].name",
+    ],
+  ])("reports wrong types in an existing server.json: %s", async (text, place) => {
+    using folder = new PublishFolder(MANIFEST, { "server.json": text });
+    const { code, stdout } = await run(folder, "--json", "--write");
+    expect(code).toBe(5);
+    expect(JSON.parse(stdout).findings).toMatchObject([{ code: "member-invalid", place }]);
+    expect(folder.read("server.json")).toBe(text);
+  });
+
   it("fails for warnings with --strict, and writes nothing then", async () => {
     using folder = new PublishFolder({ ...MANIFEST, version: "2.0.0" });
     const before = folder.snapshot();

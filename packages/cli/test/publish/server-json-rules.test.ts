@@ -49,7 +49,7 @@ describe("a server.json that the registry rejects", () => {
     "io.github.ada/notes-",
     "io.github.ada/nötes",
   ];
-  it.each([...badNames, `com.example/${"a".repeat(189)}`, "io.github.ada/<b>", "../../etc/passwd", "", 1])(
+  it.each([...badNames, `com.example/${"a".repeat(189)}`, "io.github.ada/<b>", "../../etc/passwd", ""])(
     "has a bad name: %j",
     (name) => {
       expect(codes({ name })).toEqual(["name-invalid"]);
@@ -94,7 +94,7 @@ describe("a server.json that the registry rejects", () => {
     ["website-invalid", { websiteUrl: "javascript:alert(1)" }],
     ["repository-invalid", { repository: { url: "https://example.com/x", source: "github" } }],
     ["repository-invalid", { repository: { url: "https://github.com/a/b", source: "github", subfolder: "../x" } }],
-    ["repository-invalid", { repository: "github:a/b" }],
+    ["member-invalid", { repository: "github:a/b" }],
     ["icon-invalid", { icons: [{ src: "http://example.com/i.png" }] }],
     ["icon-invalid", { icons: [{ src: `https://example.com/${"a".repeat(255)}` }] }],
     ["icon-invalid", { icons: [{ src: "https://example.com/i", mimeType: "text/html" }] }],
@@ -128,7 +128,8 @@ describe("a server.json that the registry rejects", () => {
     ["remote-invalid", remote({ url: "https://127.0.0.1/mcp" })],
     ["remote-invalid", remote({ type: "stdio" })],
     ["url-variable", remote({ url: "https://{tenant}.example.com/mcp" })],
-    ["meta-size", { _meta: { "io.modelcontextprotocol.registry/publisher-provided": "a".repeat(4096) } }],
+    ["meta-size", { _meta: { "io.modelcontextprotocol.registry/publisher-provided": { a: "a".repeat(4096) } } }],
+    ["member-invalid", { _meta: { "io.modelcontextprotocol.registry/publisher-provided": "text" } }],
     ["meta-dropped", { _meta: { "com.example/x": {} } }],
   ])("gives %s: %j", (code, changes) => {
     const findings = checkServerJson({ ...GOOD, ...changes });
@@ -138,6 +139,63 @@ describe("a server.json that the registry rejects", () => {
       expect(message).not.toBe("");
       expect(fix).toMatch(/^[A-Z].*\.$/s);
     }
+  });
+});
+
+describe("a member of the wrong type", () => {
+  const inputs = [
+    { name: "A", value: "a", isRequired: true, format: "string", choices: ["a"], variables: { b: { default: "b" } } },
+  ];
+  const full = {
+    $schema: "https://example.com/schema.json",
+    ...GOOD,
+    title: "Notes",
+    websiteUrl: "https://example.com",
+    repository: { url: "https://github.com/ada/notes", source: "github", subfolder: "notes", id: "1" },
+    icons: [{ src: "https://example.com/i.png", mimeType: "image/png", sizes: ["48x48"], theme: "dark" }],
+    packages: [
+      {
+        ...npm,
+        runtimeHint: "npx",
+        environmentVariables: inputs,
+        packageArguments: [{ type: "positional", valueHint: "folder", isRepeated: false }],
+        runtimeArguments: [{ type: "named", name: "--port", value: "1" }],
+      },
+    ],
+    remotes: [{ type: "sse", url: "https://example.com/{a}", headers: inputs, variables: { a: { description: "A" } } }],
+    _meta: { "io.modelcontextprotocol.registry/publisher-provided": {} },
+  };
+
+  /** Every member and item of a value, by its path. */
+  const pathsOf = (value: unknown, path: readonly string[] = []): (readonly string[])[] =>
+    typeof value !== "object" || value === null
+      ? [path]
+      : [path, ...Object.entries(value).flatMap(([key, inner]) => pathsOf(inner, [...path, key]))];
+
+  function replaced(value: unknown, [key, ...rest]: readonly string[], by: unknown): unknown {
+    if (key === undefined) return by;
+    const copy = structuredClone(value) as Record<string, unknown>;
+    copy[key] = replaced(copy[key], rest, by);
+    return copy;
+  }
+
+  it("is reported wherever it is", () => {
+    expect(checkServerJson(full)).toEqual([]);
+    const paths = pathsOf(full).slice(1);
+    expect(paths.length).toBeGreaterThan(60);
+    const missed = paths.flatMap((path) => {
+      const own = path.reduce((value: unknown, key) => (value as Record<string, unknown>)[key], full);
+      const wrong = [null, 1, true, "text", [], [1], {}].filter(
+        (value) => typeof value !== typeof own || Array.isArray(value) !== Array.isArray(own),
+      );
+      return wrong
+        .map(
+          (value) =>
+            [path.join("."), value, checkServerJson(replaced(full, path, value) as typeof full).length] as const,
+        )
+        .filter(([, , count]) => count === 0);
+    });
+    expect(missed).toEqual([]);
   });
 });
 
