@@ -5,6 +5,7 @@ import { LINT_COMMANDS } from "../lint/lint-commands.js";
 import { LOCK_COMMANDS } from "../lock/lock-commands.js";
 import { LOGIN_COMMANDS } from "../login/login-commands.js";
 import { PROJECT_COMMANDS } from "../project/project-commands.js";
+import { PUBLISH_COMMANDS } from "../publish/publish-commands.js";
 import { RECORDING_COMMANDS } from "../recording/recording-commands.js";
 import { RUN_COMMANDS } from "../run/run-commands.js";
 import { TOKENS_COMMANDS } from "../tokens/tokens-commands.js";
@@ -21,7 +22,7 @@ export const COMMAND_GROUPS: readonly { readonly title: string; readonly command
   { title: "Running servers", commands: RUN_COMMANDS },
   { title: "The inspector", commands: INSPECT_COMMANDS },
   { title: "Recording", commands: RECORDING_COMMANDS },
-  { title: "Projects", commands: PROJECT_COMMANDS },
+  { title: "Projects", commands: [...PROJECT_COMMANDS, ...PUBLISH_COMMANDS] },
   { title: "Logging in, and the shell", commands: [...LOGIN_COMMANDS, ...COMPLETION_COMMANDS] },
 ];
 

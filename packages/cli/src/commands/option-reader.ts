@@ -8,6 +8,11 @@ export class OptionReader {
     this.#values = values;
   }
 
+  /** Returns a reader in which one option has another value. */
+  with(name: string, value: unknown): OptionReader {
+    return new OptionReader({ ...this.#values, [name]: value });
+  }
+
   /** Returns true if an option without a value is present. */
   flag(name: string): boolean {
     return this.#values[name] === true;

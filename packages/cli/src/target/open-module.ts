@@ -1,7 +1,7 @@
 import { Console } from "node:console";
 import { type Client, type ClientOptions, connect, McpError, type Observer, type Server } from "@parley/mcp";
 import type { Io } from "../terminal/io.js";
-import { loadServerModule, type ServedModule } from "./load-module.js";
+import { loadServerExport, type ServerExport } from "./load-module.js";
 
 /** Options for opening a module. */
 interface OpenModuleOptions {
@@ -9,6 +9,8 @@ interface OpenModuleOptions {
   readonly debug: boolean;
   /** Observes the calls to the server. */
   readonly tracer?: Observer | undefined;
+  /** Called with the name of the export that has the server. */
+  readonly onExport?: ((name: string) => void) | undefined;
   /** Time limit for loading; unlimited if undefined. */
   readonly timeoutMs: number | undefined;
 }
@@ -25,7 +27,8 @@ export async function openModule(path: string, io: Io, options: OpenModuleOption
     Error.stackTraceLimit = stackTraceLimit;
   };
   try {
-    const server = await loadWithTimeout(path, io.signal, options.timeoutMs);
+    const { name, server } = await loadWithTimeout(path, io.signal, options.timeoutMs);
+    options.onExport?.(name);
     // The module may use an older copy of the library, in which servers have no `observe`.
     if (options.tracer !== undefined) (server as Partial<Server>).observe?.(options.tracer);
     // Set after loading, because finding the position of a load error needs the whole stack.
@@ -54,7 +57,7 @@ function redirectConsole({ stderr }: Io): () => void {
 }
 
 /** Loads the module within the time limit, because a top-level `await` in the module may never settle. */
-function loadWithTimeout(path: string, signal: AbortSignal, timeoutMs: number | undefined): Promise<ServedModule> {
+function loadWithTimeout(path: string, signal: AbortSignal, timeoutMs: number | undefined): Promise<ServerExport> {
   let stop = () => {};
   const ended = new Promise<never>((_, reject) => {
     const late = new McpError("timeout", `loading ${path} took longer than ${timeoutMs} ms`, {
@@ -68,5 +71,5 @@ function loadWithTimeout(path: string, signal: AbortSignal, timeoutMs: number | 
       signal.removeEventListener("abort", interrupt);
     };
   });
-  return Promise.race([loadServerModule(path), ended]).finally(stop);
+  return Promise.race([loadServerExport(path), ended]).finally(stop);
 }

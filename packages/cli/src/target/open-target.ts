@@ -17,13 +17,15 @@ export interface OpenOptions
   > {
   /** Traces the calls of the client, and those that a server in this process handles. */
   readonly tracer?: CallTracer | undefined;
+  /** Called with the name of the export that has the server of a module. */
+  readonly onExport?: ((name: string) => void) | undefined;
 }
 
 /** Connects to the target of a command line. The caller closes the client, for example with `await using`. */
 export async function openTarget(
   target: ServerTarget,
   { options, terminal }: Pick<Invocation, "options" | "terminal">,
-  { tracer, ...more }: OpenOptions = {},
+  { tracer, onExport, ...more }: OpenOptions = {},
 ): Promise<Client> {
   const timeoutMs = options.duration("timeout");
   const revision = options.text("revision") as Revision | undefined;
@@ -40,9 +42,9 @@ export async function openTarget(
     ...(tracer === undefined ? {} : { observe: tracer }),
     ...(watchers.length === 0 ? {} : { onMessage: (message) => notifyWatchers(watchers, message) }),
   };
-  if (recorder === undefined) return open(target, common, terminal, { reader: options, tracer });
+  if (recorder === undefined) return open(target, common, terminal, { reader: options, tracer, onExport });
   try {
-    const client = await open(target, common, terminal, { reader: options, tracer });
+    const client = await open(target, common, terminal, { reader: options, tracer, onExport });
     recorder.established();
     client.on("state", ({ state }) => {
       if (state === "closed") recorder.close();
@@ -67,9 +69,8 @@ function notifyWatchers(watchers: readonly ((message: WireMessage) => void)[], m
 }
 
 /** Context that is not part of the client's options. */
-interface OpenContext {
+interface OpenContext extends Pick<OpenOptions, "tracer" | "onExport"> {
   readonly reader: OptionReader;
-  readonly tracer: CallTracer | undefined;
 }
 
 function open(target: ServerTarget, options: ClientOptions, terminal: Terminal, context: OpenContext): Promise<Client> {
@@ -95,14 +96,14 @@ async function connectTarget(
   target: ServerTarget,
   options: ClientOptions,
   terminal: Terminal,
-  { reader, tracer }: OpenContext,
+  { reader, tracer, onExport }: OpenContext,
 ) {
   const debug = reader.flag("debug");
   if (target.kind === "module") {
     // Imported only for modules, because the import loads a compiler.
     const { openModule } = await import("./open-module.js");
     const { connectMs } = options.timeouts ?? {};
-    return openModule(target.path, terminal.io, { client: options, debug, tracer, timeoutMs: connectMs });
+    return openModule(target.path, terminal.io, { client: options, debug, tracer, onExport, timeoutMs: connectMs });
   }
   const { entry } = target;
   if (target.kind === "command") {
