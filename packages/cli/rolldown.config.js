@@ -1,4 +1,3 @@
-import { rmSync } from "node:fs";
 import { resolve } from "node:path";
 import { defineConfig } from "rolldown";
 
@@ -24,10 +23,4 @@ export default defineConfig({
     chunkFileNames: "chunks/[name].js",
     comments: { legal: true, annotation: true, jsdoc: false },
   },
-  plugins: [
-    {
-      name: "empty-the-folder",
-      buildStart: () => rmSync(resolve(here, "dist"), { recursive: true, force: true }),
-    },
-  ],
 });
