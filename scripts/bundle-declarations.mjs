@@ -25,6 +25,7 @@ export async function bundleDeclarations(folder) {
     plugins: [
       dts({ respectExternal: true }),
       { name: "types-as-types", renderChunk: withTypesAsTypes },
+      { name: "types-of-node", renderChunk: withoutTypesOfNode },
       hasGlobals && { name: "globals", renderChunk: withGlobals(globals) },
     ],
     onLog: (level, log) => {
@@ -65,10 +66,12 @@ function withTypesAsTypes(code, { isEntry, facadeModuleId }) {
   });
 }
 
-/**
- * Lets declarations compile without the types of the web and of Node: refers to the file with the former, imports from it what is
- * no global there, and lets the latter be `any` where `@types/node` is absent.
- */
+/** Lets the types of Node be `any` where `@types/node` is absent, which a program that never names them need not install. */
+function withoutTypesOfNode(code) {
+  return code.replace(/^import .* from 'node:.*$/gm, "// @ts-ignore: any without @types/node\n$&");
+}
+
+/** Lets declarations compile without the types of the web: refers to their file, and imports from it what is no global there. */
 function withGlobals(globals) {
   const { statements } = ts.createSourceFile(globals, readFileSync(globals, "utf8"), ts.ScriptTarget.Latest);
   const exported = statements.filter(ts.isTypeAliasDeclaration).filter(({ modifiers = [] }) => modifiers.length > 0);
@@ -82,8 +85,7 @@ function withGlobals(globals) {
         : []),
       ...(used.length > 0 ? [`import { ${used.join(", ")} } from '${place}/web-globals.js';`] : []),
     ];
-    const body = code.replace(/^import .* from 'node:.*$/gm, "// @ts-ignore: any without @types/node\n$&");
-    return [...head, body].join("\n");
+    return [...head, code].join("\n");
   };
 }
 

@@ -3,13 +3,26 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 
 const root = resolve(import.meta.dirname, "..");
+const { devDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 
-/** Packs the package in `packages/<name>` as npm would publish it, and returns the path of the tarball in `place`. */
-export function pack(name, place) {
+/** The least compiler that the declarations support, and both current ones, by their folder in `node_modules`. */
+const COMPILERS = ["typescript-5.4", "typescript", "typescript-7"];
+/** The types of Node that a user installs beside the package. */
+export const NODE_TYPES = `@types/node@${devDependencies["@types/node"]}`;
+
+/** Packs the package in `packages/<name>` as npm would publish it: its tarball in `place`, and its figures. */
+export function packed(name, place) {
   const options = ["pack", "--json", "--pack-destination", place];
-  const [packed] = JSON.parse(execFileSync("npm", options, { cwd: join(root, "packages", name) }));
-  console.log(`packed ${packed.name}: ${packed.entryCount} files, ${packed.size} bytes`);
-  return join(place, packed.filename.replace("@", "").replace("/", "-"));
+  const [{ filename, entryCount, size, unpackedSize }] = JSON.parse(
+    execFileSync("npm", options, { cwd: join(root, "packages", name) }),
+  );
+  console.log(`packed ${name}: ${entryCount} files, ${size} bytes, unpacked ${unpackedSize}`);
+  return { tarball: join(place, filename.replace("@", "").replace("/", "-")), entryCount, size, unpackedSize };
+}
+
+/** Packs the package in `packages/<name>`, and returns the path of the tarball in `place`. */
+export function pack(name, place) {
+  return packed(name, place).tarball;
 }
 
 /** Installs packages into a folder as a user would, without their scripts. */
@@ -21,23 +34,22 @@ export function installInto(folder, ...words) {
 /** Makes a project of a folder that has these packages and the types of Node. */
 export function installFresh(folder, ...tarballs) {
   writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "consumer", private: true, type: "module" }));
-  const { devDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-  installInto(folder, ...tarballs, `@types/node@${devDependencies["@types/node"]}`);
+  installInto(folder, ...tarballs, NODE_TYPES);
 }
 
-/** Compiles a program in a folder with both compilers, and the declarations that it imports. Throws if it does not fit them. */
-export function compileProgram(folder, program) {
+/**
+ * Compiles a program in a folder, and in full the declarations that it imports, with every supported compiler. Throws if it does
+ * not fit them. `lib` and `types` are what the program has of the web and of Node.
+ */
+export function compileProgram(folder, program, { lib = ["es2022", "dom"], types = ["node"] } = {}) {
   writeFileSync(join(folder, "consumer.mts"), program);
   const compilerOptions = { strict: true, noEmit: true, module: "nodenext", target: "es2022", skipLibCheck: false };
-  const config = {
-    compilerOptions: { ...compilerOptions, lib: ["es2022", "dom"], types: ["node"] },
-    files: ["consumer.mts"],
-  };
+  const config = { compilerOptions: { ...compilerOptions, lib, types }, files: ["consumer.mts"] };
   writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(config));
-  for (const compiler of ["typescript", "typescript-7"]) {
+  for (const compiler of COMPILERS) {
     execFileSync(process.execPath, [join(root, "node_modules", compiler, "bin/tsc"), "-p", folder], {
       stdio: "inherit",
     });
-    console.log(`${compiler}: its declarations compile in full`);
+    console.log(`${compiler}: the declarations compile in full with lib ${lib} and types ${types.join() || "none"}`);
   }
 }

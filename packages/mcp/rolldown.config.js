@@ -16,19 +16,20 @@ const workerProgram = source("node/isolate/tool-worker.ts");
 
 /**
  * What the sources call by a name, because it differs by runtime; each build has one of them built in. `own` lists the files that
- * differ between the builds: `imports` of `package.json` selects one by the condition `node`, and all other files are shared.
+ * differ between the builds: `package.json` selects one by the condition `node`, and all other files are shared. The entries
+ * that every program loads are among them, because resolving a name of `imports` costs a start a millisecond.
  * `many` is the file for what many need that no import of the package evaluates: on Node a file of its own would cost each of them
  * more than it weighs, elsewhere a bundle that loads it at once would weigh more. Node comes last, and writes the shared files.
  */
 const runtimes = {
   web: {
-    own: ["core", "core-node", "parts"],
+    own: ["index", "node", "core", "core-node", "parts"],
     many: "parts",
     "#platform": source("platform/default.ts"),
     "#transports": source("transport/default-transports.ts"),
   },
   node: {
-    own: ["core", "core-node"],
+    own: ["index", "node", "core", "core-node", "sha256"],
     many: "core",
     "#platform": source("node/platform.ts"),
     "#transports": source("node/entry/transports.ts"),
@@ -53,7 +54,7 @@ function build(runtime, { many, own, ...alias }) {
     output: {
       dir: "dist",
       format: "esm",
-      entryFileNames: "[name].js",
+      entryFileNames: ({ name }) => (own.includes(name) ? `run-${runtime}/${name}.js` : `${name}.js`),
       chunkFileNames: ({ name }) => (own.includes(name) ? `run-${runtime}/${name}.js` : `chunks/${name}.js`),
       codeSplitting: {
         includeDependenciesRecursively: false,
@@ -150,9 +151,6 @@ function inlineTheRuntime(_options, bundle) {
   delete bundle[file];
 }
 
-/** The web's platform needs it; Node has it in the same file, so that others import it from there on both. */
-const inWebCore = source("platform/sha256.ts");
-
 /** What an `import()` loads, by the file that it names: everything this file needs beyond `core`. */
 const onDemand = {
   http: ["transport/http/fetch-core.ts"],
@@ -182,7 +180,8 @@ function chunkOf(id, context, many) {
   if (id === workerProgram || names.some((name) => id === source(`${name}.ts`))) return null;
   // With the entry, so that a bundler which leaves `connect` out leaves out the client too.
   if (id === source("client/connect.ts")) return null;
-  if (needs("index.ts") || id === inWebCore) return "core";
+  if (needs("index.ts")) return "core";
+  if (id === source("platform/sha256.ts")) return "sha256";
   // What it names is there; from the file for many, that file and this one would import each other.
   if (id === runtimes.node["#transports"]) return "core-node";
   const rooms = Object.keys(onDemand).filter((room) => onDemand[room].some(needs));
