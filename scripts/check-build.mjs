@@ -1,6 +1,6 @@
 // Refuses to pack a package whose build is missing, stale or broken: `prepack` of every package runs this in its folder.
 //
-// The build ends with `--record`, which stores hashes of what went in and what came out. Times of files would not do: a clone
+// The build ends with `recordBuild`, which stores hashes of what went in and what came out. Times of files would not do: a clone
 // gives every file the time of the clone.
 //
 // Usage: node ../../scripts/check-build.mjs      node scripts/check-build.mjs --record
@@ -105,13 +105,15 @@ function hashOf(paths) {
   return hash.digest("hex");
 }
 
+/** Stores the hashes of a complete build. */
+export function recordBuild() {
+  const built = publishedPackages(root).map(({ folder, manifest }) => [manifest.name, hashOfBuilt(folder)]);
+  mkdirSync(dirname(record), { recursive: true });
+  writeFileSync(record, JSON.stringify({ sources: hashOfSources(), built: Object.fromEntries(built) }));
+}
+
 function main(option) {
-  if (option === "--record") {
-    const built = publishedPackages(root).map(({ folder, manifest }) => [manifest.name, hashOfBuilt(folder)]);
-    mkdirSync(dirname(record), { recursive: true });
-    writeFileSync(record, JSON.stringify({ sources: hashOfSources(), built: Object.fromEntries(built) }));
-    return;
-  }
+  if (option === "--record") return recordBuild();
   const { name } = JSON.parse(readFileSync("package.json", "utf8"));
   const problem = problemOf(process.cwd());
   if (problem === undefined) return;

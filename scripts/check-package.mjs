@@ -3,10 +3,20 @@
 //
 // Usage: node scripts/check-package.mjs      after `npm run build`
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join, posix, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import { compileProgram, installInto, NODE_TYPES, packed } from "./pack-package.mjs";
 import { exportedNames, loadedFiles } from "./package-files.mjs";
 
 const root = resolve(import.meta.dirname, "..");
@@ -14,33 +24,44 @@ const library = join(root, "packages/mcp");
 // Outside the repository, so that nothing of it can be found by accident.
 const place = realpathSync(mkdtempSync(join(tmpdir(), "parley-package-")));
 const installed = join(place, "node_modules/@parley/mcp");
+const manifest = JSON.parse(readFileSync(join(library, "package.json"), "utf8"));
 /** What people import, by the name of its file: `storage-sqlite` is `@parley/mcp/storage/sqlite`. */
 const specifiers = new Map(
-  Object.keys(JSON.parse(readFileSync(join(library, "package.json"), "utf8")).exports)
+  Object.keys(manifest.exports)
     .filter((key) => !key.endsWith(".json"))
     .map((key) => [key === "." ? "index" : key.slice(2).replaceAll("/", "-"), `@parley/mcp${key.slice(1)}`]),
 );
+/** The most that the package may have and weigh, in bytes; `installed` counts the blocks of its dependencies too. */
+const BUDGET = { entryCount: 400, size: 1_000_000, unpackedSize: 4_000_000, installed: 5_500_000 };
 const entryNames = [...specifiers.keys()];
 const specifierOf = (name) => specifiers.get(name);
+/** Fails to compile where the types of Node are there and not used. */
+const typedByNode = `
+import { createServer } from "node:http";
+import { Server } from "@parley/mcp";
+import { nodeHandler } from "@parley/mcp/node";
+const handler = nodeHandler(new Server({ name: "s", version: "1" }));
+createServer(handler);
+// @ts-expect-error: a request of Node is no text
+handler("text", "text");
+`;
 
 try {
-  const tarball = pack();
+  const { tarball, ...figures } = packed("mcp", place);
   lint(tarball);
-  install(tarball);
+  writeFileSync(join(place, "package.json"), JSON.stringify({ name: "consumer", private: true, type: "module" }));
+  // As a user installs it: its dependencies from the registry, and no optional peer.
+  installInto(place, tarball);
+  checkBudget({ ...figures, installed: bytesOnDisk(join(place, "node_modules")) });
   checkContents();
-  for (const runtime of ["node", "web"]) checkFiles(join(installed, `dist/run-${runtime}`), runtime);
+  for (const runtime of ["node", "web"]) checkFiles(runtime);
   importEntries();
   startWithoutHttp();
   refuseOtherRuntimes();
+  goToDefinitions();
   compile();
 } finally {
   rmSync(place, { recursive: true, force: true });
-}
-
-function pack() {
-  const [packed] = JSON.parse(execFileSync("npm", ["pack", "--json", "--pack-destination", place], { cwd: library }));
-  console.log(`packed ${packed.entryCount} files, ${packed.size} bytes, unpacked ${packed.unpackedSize}`);
-  return join(place, packed.filename.replace("@", "").replace("/", "-"));
 }
 
 function lint(tarball) {
@@ -51,18 +72,18 @@ function lint(tarball) {
   run("attw", tarball, "--profile", "esm-only", "--format", "table-flipped", "--no-emoji");
 }
 
-/** As a user installs it: its dependencies from the registry, the types of Node, and no optional peer. */
-function install(tarball) {
-  writeFileSync(join(place, "package.json"), JSON.stringify({ name: "consumer", private: true, type: "module" }));
-  const { devDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-  const words = ["install", tarball, `@types/node@${devDependencies["@types/node"]}`];
-  const options = ["--no-audit", "--no-fund", "--ignore-scripts", "--prefer-offline", "--loglevel=error"];
-  execFileSync("npm", [...words, ...options], { cwd: place, stdio: "inherit" });
+function checkBudget(figures) {
+  for (const [name, most] of Object.entries(BUDGET))
+    expect(figures[name] <= most, `${name} is ${figures[name]}, at most ${most}`);
+}
+
+/** What a folder takes on a disk with blocks of 4096 bytes. */
+function bytesOnDisk(folder) {
+  const paths = readdirSync(folder, { recursive: true }).map((path) => join(folder, path));
+  return paths.map((path) => Math.ceil(statSync(path).size / 4096) * 4096).reduce((sum, bytes) => sum + bytes, 0);
 }
 
 function checkContents() {
-  const manifest = JSON.parse(readFileSync(join(installed, "package.json"), "utf8"));
-  expect(manifest.imports === undefined, "package.json needs no `imports`");
   for (const key of ["license", "homepage", "bugs", "repository"])
     expect(key in manifest, `package.json has \`${key}\``);
   for (const [name, folder] of [
@@ -73,38 +94,45 @@ function checkContents() {
     const same = readFileSync(join(installed, name), "utf8") === readFileSync(join(folder, name), "utf8");
     expect(same, `${name} is the repository's`);
   }
-  for (const map of ["dist/run-node/chunks/core.js.map", "dist/run-web/chunks/core.js.map"]) {
-    const { sources } = JSON.parse(readFileSync(join(installed, map), "utf8"));
-    for (const source of sources) readFileSync(resolve(installed, map, "..", source));
-    console.log(`${map}: all ${sources.length} sources are in the package`);
-  }
+  const readme = readFileSync(join(installed, "README.md"), "utf8");
+  expect(!/\]\((?!https:|#)/.test(readme), "every link of README.md is absolute, because npm shows it elsewhere");
+  const targets = Object.values(manifest.imports).flatMap((target) => Object.values(target));
+  expect(
+    targets.every((target) => existsSync(join(installed, target))),
+    `all ${targets.length} targets of \`imports\` are in the package`,
+  );
 }
 
 /** Each entry exports what its source does, and loads no more than it has to. */
-function checkFiles(folder, runtime) {
+function checkFiles(runtime) {
+  const condition = runtime === "node" ? "node" : "default";
+  const fileOf = (name) => {
+    const target = manifest.exports[`.${specifierOf(name).slice("@parley/mcp".length)}`];
+    return posix.normalize(target[condition] ?? target.default);
+  };
   for (const name of entryNames) {
     const wanted = exportedNames(readFileSync(join(library, `src/${name}.ts`), "utf8"));
-    const built = exportedNames(readFileSync(join(folder, `${name}.js`), "utf8"));
-    expect(wanted.join() === built.join(), `run-${runtime}/${name}.js exports exactly ${wanted.length} names`);
+    const built = exportedNames(readFileSync(join(installed, fileOf(name)), "utf8"));
+    expect(wanted.join() === built.join(), `${runtime}: ${fileOf(name)} exports exactly ${wanted.length} names`);
   }
-  const started = (name) => loadedFiles(folder, `${name}.js`, false).join(" ");
-  const atStart = "chunks/core.js";
-  expect(started("index") === `${atStart} index.js`, `run-${runtime}: the root loads one file, ${atStart}`);
+  const loaded = (name, later) => loadedFiles(installed, fileOf(name), { condition, later });
+  const started = (name) =>
+    loaded(name, false)
+      .map((file) => file.replace(`dist/run-${runtime}/`, ""))
+      .join(" ");
+  expect(started("index") === "core.js index.js", `${runtime}: the root loads one file, core.js`);
   if (runtime === "node") {
-    expect(
-      started("node") === `chunks/core-node.js ${atStart} node.js`,
-      "run-node: /node loads one file more, chunks/core-node.js",
-    );
+    expect(started("node") === "core-node.js core.js node.js", "node: /node loads one file more, core-node.js");
     return;
   }
   const everything = entryNames
     // These are for Node alone.
     .filter((name) => !["node", "login", "storage-sqlite"].includes(name))
-    .flatMap((name) => loadedFiles(folder, `${name}.js`, true));
+    .flatMap((name) => loaded(name, true));
   const ofNode = everything.filter((file) => /node/.test(file));
   expect(
     ofNode.length === 0,
-    `run-web: no entry but /node, /login and /storage/sqlite ever loads a file for Node ${ofNode.join(" ")}`,
+    `web: no entry but /node, /login and /storage/sqlite ever loads a file for Node ${ofNode.join(" ")}`,
   );
 }
 
@@ -126,7 +154,7 @@ function startWithoutHttp() {
 
 /** Where Node's modules cannot be had, `/node` says so in one sentence; the root can still be imported. */
 function refuseOtherRuntimes() {
-  const web = (name) => pathToFileURL(join(installed, `dist/run-web/${name}.js`)).href;
+  const web = (path) => pathToFileURL(join(installed, "dist", path)).href;
   const old = 'process.getBuiltinModule = undefined; await import("@parley/mcp");';
   const importing = (specifier) => `await import("${specifier}").catch((error) => console.log(error.message))`;
   expect(
@@ -138,30 +166,60 @@ function refuseOtherRuntimes() {
     runScript(`${early} ${importing(specifierOf("node"))}`).includes("this is Node 20.16.0"),
     "a Node below 20.19 that has the modules is told the same",
   );
-  const browser = `const { log } = console; globalThis.process = undefined; await import("${web("index")}");`;
-  const told = runScript(`${browser} ${importing(web("node")).replace("console.log", "log")}`);
+  const browser = `const { log } = console; globalThis.process = undefined; await import("${web("run-web/index.js")}");`;
+  const told = runScript(`${browser} ${importing(web("run-web/node.js")).replace("console.log", "log")}`);
   expect(/^Node 20\.19 or later[^\n]*\.$/.test(told), "a browser that imports /node is told in one sentence");
-  const sqlite = `const m = await import("${web("storage-sqlite")}");`;
+  const sqlite = `const m = await import("${web("storage-sqlite.js")}");`;
   const calling = 'try { m.sqliteStorage({ file: "never.db" }) } catch (error) { log(error.name, error.reason) }';
   const refused = runScript(`${browser} ${sqlite} ${calling}`);
   expect(refused === "StorageFailure unsupported", "/storage/sqlite can be imported anywhere, and says where it works");
 }
 
-/** The declarations must stand on their own in a user's program, checked in full, with both supported compilers. */
-function compile() {
-  const program = entryNames.map((name, at) => `export * as entry${at} from "${specifierOf(name)}";`);
-  writeFileSync(join(place, "consumer.mts"), `${program.join("\n")}\n`);
-  const compilerOptions = { strict: true, noEmit: true, module: "nodenext", target: "es2022", skipLibCheck: false };
-  const config = {
-    compilerOptions: { ...compilerOptions, lib: ["es2022", "dom"], types: ["node"] },
-    files: ["consumer.mts"],
-  };
-  writeFileSync(join(place, "tsconfig.json"), JSON.stringify(config));
-  for (const compiler of ["typescript", "typescript-7"]) {
-    const tsc = join(root, "node_modules", compiler, "bin/tsc");
-    execFileSync(process.execPath, [tsc, "-p", place], { stdio: "inherit" });
-    console.log(`${compiler}: the declarations of ${entryNames.length} entries compile in full, without \`ws\``);
+/** In an editor, a name leads to its declaration with its comment, and to its source in readable JavaScript. */
+function goToDefinitions() {
+  const uses = { Server: "index", connect: "index", serveStdio: "node", Host: "host", resourceServer: "auth" };
+  const names = Object.keys(uses);
+  const file = join(place, "navigation.mts");
+  const lines = names.map((name) => `import { ${name} } from "${specifierOf(uses[name])}";`);
+  writeFileSync(file, [...lines, ...names, ""].join("\n"));
+  writeFileSync(
+    join(place, "tsconfig.json"),
+    JSON.stringify({ compilerOptions: { module: "nodenext" }, files: [file] }),
+  );
+  const commands = ["definition", "findSourceDefinition"];
+  const questions = names.flatMap((_name, at) =>
+    commands.map((command) => ({ command, arguments: { file, line: names.length + at + 1, offset: 1 } })),
+  );
+  const answers = askEditorService([{ command: "open", arguments: { file } }, ...questions]).slice(1);
+  for (const [at, name] of names.entries()) {
+    const [declared, source] = answers.slice(at * 2, at * 2 + 2).map(([found]) => ({
+      file: found.file.slice(installed.length + 1),
+      lines: readFileSync(found.file, "utf8").split("\n").slice(0, found.start.line).reverse(),
+    }));
+    const isExplained = /^dist\/.*\.d\.ts$/.test(declared.file) && /\*\/$/.test(declared.lines[1]);
+    expect(isExplained, `${name} leads to its declaration and comment, in ${declared.file}`);
+    const isReadable =
+      /^dist\/.*\.js$/.test(source.file) && source.lines[0].includes(name) && source.lines[0].length < 120;
+    expect(isReadable, `${name} leads to its source, in ${source.file}`);
   }
+}
+
+/** The bodies of the compiler's answers to an editor, in the order of the requests. */
+function askEditorService(requests) {
+  const server = [join(root, "node_modules/typescript/lib/tsserver.js"), "--disableAutomaticTypingAcquisition"];
+  const input = requests.map((request, seq) => `${JSON.stringify({ seq, type: "request", ...request })}\n`).join("");
+  const output = execFileSync(process.execPath, server, { cwd: place, input, encoding: "utf8" });
+  const messages = output.split("\n").flatMap((line) => (line.startsWith("{") ? [JSON.parse(line)] : []));
+  return requests.map((_, seq) => messages.find((one) => one.type === "response" && one.request_seq === seq)?.body);
+}
+
+/** The declarations must stand on their own in a user's program, without the types of Node and the web and with both. */
+function compile() {
+  const program = `${entryNames.map((name, at) => `export * as entry${at} from "${specifierOf(name)}";`).join("\n")}\n`;
+  compileProgram(place, program, { lib: ["es2022"], types: [] });
+  installInto(place, NODE_TYPES);
+  compileProgram(place, `${program}${typedByNode}`, { lib: ["es2022"] });
+  compileProgram(place, `${program}${typedByNode}`);
 }
 
 function runScript(script) {

@@ -1,17 +1,13 @@
-// Copies the repository's documents into the packages, where npm packs and shows them; git knows the originals only.
-//
-// Usage: node scripts/copy-documents.mjs      a part of `npm run build`
-import { copyFileSync } from "node:fs";
+// Copies the repository's documents into the packages, where npm packs them; git knows the originals only. Each package has a
+// README of its own.
+import { copyFileSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 
 const root = resolve(import.meta.dirname, "..");
-const documents = {
-  mcp: ["LICENSE", "CHANGELOG.md"],
-  redis: ["LICENSE", "CHANGELOG.md"],
-  cli: ["LICENSE", "CHANGELOG.md"],
-  "create-parley": ["LICENSE", "CHANGELOG.md"],
-  inspector: ["LICENSE", "CHANGELOG.md"],
-};
-for (const [folder, names] of Object.entries(documents)) {
-  for (const name of names) copyFileSync(join(root, name), join(root, "packages", folder, name));
+
+export function copyDocuments() {
+  for (const folder of readdirSync(join(root, "packages"))) {
+    for (const name of ["LICENSE", "CHANGELOG.md"])
+      copyFileSync(join(root, name), join(root, "packages", folder, name));
+  }
 }

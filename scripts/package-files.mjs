@@ -24,16 +24,21 @@ function isExportWord(modifier) {
   return modifier.kind === ts.SyntaxKind.ExportKeyword;
 }
 
-/** The files below `folder` that a module loads, itself included, sorted; with `later` also those it loads by `import()`. */
-export function loadedFiles(folder, start, later) {
+/**
+ * The files of the package in `folder` that a module loads, itself included, sorted; with `later` also those it loads by
+ * `import()`. `condition` selects among the targets of `imports`.
+ */
+export function loadedFiles(folder, start, { condition, later }) {
+  const { imports } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
   const found = new Set([start]);
   // A set gives out what is added while it is walked.
   for (const path of found) {
     const { importedFiles } = ts.preProcessFile(readFileSync(join(folder, path), "utf8"));
     const dynamic = dynamicImports(readFileSync(join(folder, path), "utf8"));
     for (const { fileName } of importedFiles) {
-      if (!fileName.startsWith(".") || (dynamic.has(fileName) && !later)) continue;
-      found.add(posix.join(posix.dirname(path), fileName));
+      if (dynamic.has(fileName) && !later) continue;
+      if (fileName.startsWith("#")) found.add(posix.normalize(imports[fileName][condition]));
+      if (fileName.startsWith(".")) found.add(posix.join(posix.dirname(path), fileName));
     }
   }
   return [...found].sort();

@@ -1,4 +1,3 @@
-import { rmSync } from "node:fs";
 import { resolve } from "node:path";
 import { defineConfig } from "rolldown";
 
@@ -23,12 +22,6 @@ const program = (name, folder, builtIn) => ({
     chunkFileNames: "chunks/[name].js",
     comments: { legal: true, annotation: true, jsdoc: false },
   },
-  plugins: [
-    {
-      name: "empty-the-folder",
-      buildStart: () => rmSync(resolve(here, folder), { recursive: true, force: true }),
-    },
-  ],
 });
 
 export default defineConfig([

@@ -1,4 +1,3 @@
-import { rmSync } from "node:fs";
 import { resolve } from "node:path";
 import { defineConfig } from "rolldown";
 import { buildPage } from "./build-page.mjs";
@@ -6,7 +5,7 @@ import { buildPage } from "./build-page.mjs";
 const here = import.meta.dirname;
 const dist = resolve(here, "dist");
 
-/** The side of Node in one file, and what it loads later; the page beside it. The declarations of the compiler stay. */
+/** The side of Node in one file, and what it loads later; the page beside it. */
 export default defineConfig({
   cwd: here,
   input: { index: "src/index.ts" },
@@ -21,13 +20,5 @@ export default defineConfig({
     chunkFileNames: "chunks/[name].js",
     comments: { legal: true, annotation: true, jsdoc: false },
   },
-  plugins: [
-    {
-      name: "the-page",
-      buildStart: () => {
-        for (const name of ["chunks", "page"]) rmSync(resolve(dist, name), { recursive: true, force: true });
-      },
-      closeBundle: () => buildPage(resolve(dist, "page")),
-    },
-  ],
+  plugins: [{ name: "the-page", closeBundle: () => buildPage(resolve(dist, "page")) }],
 });

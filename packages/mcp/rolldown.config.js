@@ -1,4 +1,4 @@
-import { readFileSync, rmSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { defineConfig } from "rolldown";
 
@@ -6,7 +6,7 @@ const here = import.meta.dirname;
 const source = (path) => resolve(here, "src", path);
 
 /** What users can import, as `package.json` lists it: `.` is `src/index.ts`, `./storage/sqlite` is `src/storage-sqlite.ts`. */
-const { exports } = JSON.parse(readFileSync(join(here, "package.json"), "utf8"));
+const { exports, imports } = JSON.parse(readFileSync(join(here, "package.json"), "utf8"));
 const names = Object.keys(exports)
   .filter((key) => !key.endsWith(".json"))
   .map((key) => (key === "." ? "index" : key.slice(2).replaceAll("/", "-")));
@@ -15,29 +15,36 @@ const input = Object.fromEntries(names.map((name) => [name, `src/${name}.ts`]));
 const workerProgram = source("node/isolate/tool-worker.ts");
 
 /**
- * What the sources call by a name, because it differs by runtime; each build has one of them built in. `many` is the file for
- * what many need that no import of the package evaluates: on Node a file of its own would cost each of them more than it
- * weighs, elsewhere a bundle that loads it at once would weigh more.
+ * What the sources call by a name, because it differs by runtime; each build has one of them built in. `own` lists the files that
+ * differ between the builds: `package.json` selects one by the condition `node`, and all other files are shared. The entries
+ * that every program loads are among them, because resolving a name of `imports` costs a start a millisecond.
+ * `many` is the file for what many need that no import of the package evaluates: on Node a file of its own would cost each of them
+ * more than it weighs, elsewhere a bundle that loads it at once would weigh more. Node comes last, and writes the shared files.
  */
 const runtimes = {
-  node: { many: "core", "#platform": source("node/platform.ts"), "#transports": source("node/entry/transports.ts") },
   web: {
+    own: ["index", "node", "core", "core-node", "parts"],
     many: "parts",
     "#platform": source("platform/default.ts"),
     "#transports": source("transport/default-transports.ts"),
   },
+  node: {
+    own: ["index", "node", "core", "core-node", "sha256"],
+    many: "core",
+    "#platform": source("node/platform.ts"),
+    "#transports": source("node/entry/transports.ts"),
+  },
 };
 
-export default defineConfig(
-  Object.entries(runtimes).map(([name, { many, ...alias }]) =>
-    build(`dist/run-${name}`, alias, many, name === "node" ? { ...input, "chunks/tool-worker": workerProgram } : input),
-  ),
-);
+/** The shared files as the build before made them, by name. */
+const shared = new Map();
 
-function build(dir, alias, many, input) {
+export default defineConfig(Object.entries(runtimes).map(([name, settings]) => build(name, settings)));
+
+function build(runtime, { many, own, ...alias }) {
   return {
     cwd: here,
-    input,
+    input: { ...input, "chunks/tool-worker": workerProgram },
     platform: "neutral",
     preserveEntrySignatures: "allow-extension",
     tsconfig: false,
@@ -45,24 +52,79 @@ function build(dir, alias, many, input) {
     // Packages stay imports.
     external: (id) => !/^[.#/]/.test(id) && !/^[a-z]:/i.test(id),
     output: {
-      dir,
+      dir: "dist",
       format: "esm",
-      entryFileNames: "[name].js",
-      chunkFileNames: "chunks/[name].js",
+      entryFileNames: ({ name }) => (own.includes(name) ? `run-${runtime}/${name}.js` : `${name}.js`),
+      chunkFileNames: ({ name }) => (own.includes(name) ? `run-${runtime}/${name}.js` : `chunks/${name}.js`),
       codeSplitting: {
         includeDependenciesRecursively: false,
         groups: [{ name: (id, context) => chunkOf(id, context, many), debugName: "rooms" }],
       },
+      // Both builds export a name under itself, so that shared files can import it from either.
+      minifyInternalExports: false,
       comments: { legal: true, annotation: true, jsdoc: false },
-      // The sources are in the package; a debugger finds them there.
-      sourcemap: true,
-      sourcemapExcludeSources: true,
     },
     plugins: [
-      { name: "empty-the-folder", buildStart: () => rmSync(join(here, dir), { recursive: true, force: true }) },
       { name: "inline-the-runtime", generateBundle: inlineTheRuntime },
+      { name: "share-the-rest", generateBundle: (_options, bundle) => shareTheRest(bundle) },
     ],
   };
+}
+
+/**
+ * Leaves to the first build its own files, and to the second its own and the shared ones, which import the former by the names
+ * of `imports`. Fails where the builds differ in another file.
+ */
+function shareTheRest(bundle) {
+  const chunks = Object.values(bundle).filter(({ fileName }) => !fileName.startsWith("run-"));
+  if (shared.size === 0) {
+    for (const { fileName, code } of chunks) {
+      shared.set(fileName, code);
+      delete bundle[fileName];
+    }
+    return;
+  }
+  for (const chunk of chunks) {
+    const web = shared.get(chunk.fileName);
+    if (web === undefined || bodyOf(web) !== bodyOf(chunk.code))
+      throw new Error(`${chunk.fileName} differs between the builds: list it in \`own\``);
+    shared.delete(chunk.fileName);
+    chunk.code = withSharedImports(web, chunk.code);
+  }
+  if (shared.size > 0) throw new Error(`only the build for the web has ${[...shared.keys()]}: list it in \`own\``);
+}
+
+/** The code without its imports and exports, whose order and grouping may differ. */
+function bodyOf(code) {
+  return code.replace(/^(?:import|export) (?:\{.*|".*)\n/gm, "");
+}
+
+/** An import or export of names from a file that differs between the builds. */
+const FROM_OWN = /^(import|export) \{ (.*) \} from "[./]+\/(run-\w+\/[\w-]+\.js)";$/gm;
+
+/** Imports each name by the key of `imports` whose targets are the files that have it in the two builds. */
+function withSharedImports(web, node) {
+  const places = new Map(
+    [...node.matchAll(FROM_OWN)].flatMap(([, , names, file]) => names.split(", ").map((name) => [name, file])),
+  );
+  return web.replace(FROM_OWN, (_all, word, names, file) => {
+    const byKey = {};
+    for (const name of names.split(", ")) {
+      const key = keyOf(name, places.get(name), file);
+      byKey[key] = [...(byKey[key] ?? []), name];
+    }
+    return Object.entries(byKey)
+      .map(([key, own]) => `${word} { ${own.join(", ")} } from "${key}";`)
+      .join("\n");
+  });
+}
+
+function keyOf(name, node, web) {
+  const found = Object.entries(imports).find(
+    ([, targets]) => targets.node === `./dist/${node}` && targets.default === `./dist/${web}`,
+  );
+  if (found === undefined) throw new Error(`${name} is in ${node} and ${web}: \`imports\` has no key for them`);
+  return found[0];
 }
 
 /** The bundler's own few lines would be a file of their own, and each file more costs every start half a millisecond. */
@@ -72,19 +134,18 @@ function inlineTheRuntime(_options, bundle) {
   if (runtime === undefined) return;
   const [body, exported] = runtime.code.split(/^export \{ (.*) \};$/m);
   const names = Object.fromEntries(exported.split(", ").map((pair) => pair.split(" as ").reverse()));
-  // On one line, so that the lines of the source maps stay right.
-  const oneLine = body
-    .replace(/^\/\/.*$/gm, "")
-    .replace(/\s*\n\s*/g, " ")
-    .trim();
+  const lines = body.replace(/^\/\/.*\n/gm, "").trim();
   for (const chunk of Object.values(bundle)) {
     if (chunk.type !== "chunk" || chunk === runtime) continue;
-    chunk.code = chunk.code.replace(/^import \{ (.*) \} from "\.\/rolldown-runtime\.js";$/m, (_all, imported) => {
-      const aliases = imported.split(", ").map((pair) => pair.split(" as "));
-      const renamed = aliases.filter(([name, local]) => names[name] !== local);
-      if (renamed.length > 0) throw new Error(`the bundler's runtime is imported under another name: ${imported}`);
-      return oneLine;
-    });
+    chunk.code = chunk.code.replace(
+      /^import \{ (.*) \} from "[./]+(?:\w+\/)?rolldown-runtime\.js";$/m,
+      (_all, imported) => {
+        const aliases = imported.split(", ").map((pair) => pair.split(" as "));
+        const renamed = aliases.filter(([name, local]) => names[name] !== local);
+        if (renamed.length > 0) throw new Error(`the bundler's runtime is imported under another name: ${imported}`);
+        return lines;
+      },
+    );
     if (chunk.code.includes("rolldown-runtime.js")) throw new Error(`${chunk.fileName} still imports the runtime`);
   }
   delete bundle[file];
@@ -120,6 +181,7 @@ function chunkOf(id, context, many) {
   // With the entry, so that a bundler which leaves `connect` out leaves out the client too.
   if (id === source("client/connect.ts")) return null;
   if (needs("index.ts")) return "core";
+  if (id === source("platform/sha256.ts")) return "sha256";
   // What it names is there; from the file for many, that file and this one would import each other.
   if (id === runtimes.node["#transports"]) return "core-node";
   const rooms = Object.keys(onDemand).filter((room) => onDemand[room].some(needs));

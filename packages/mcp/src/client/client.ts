@@ -382,7 +382,7 @@ export class Client<T = LooseTools, P = LoosePrompts> {
    * Iterates over all notifications from now on, in order of arrival. Ends with the connection, or when the loop is
    * left.
    */
-  notifications(): AsyncIterableIterator<ReceivedNotification, undefined> {
+  notifications(): AsyncIterableIterator<ReceivedNotification> {
     return streamNotifications(this.#core.router, this.#core.connection);
   }
 

@@ -245,7 +245,7 @@ export class HostedServer {
     }
   }
 
-  async #follow(client: Client, changes: AsyncIterable<Change, undefined>): Promise<void> {
+  async #follow(client: Client, changes: AsyncIterable<Change>): Promise<void> {
     try {
       for await (const { kind } of changes) {
         const lister = this.#listening?.connection.client ?? client;

@@ -1,14 +1,19 @@
 import * as oauth from "oauth4webapi";
-import type { DiscoveryResult } from "../discovery/discover.js";
 import { hookResult } from "../discovery/steps.js";
 import type { BoundedFetch } from "../url/bounded-fetch.js";
 import type { OAuthClient } from "./oauth-client.js";
 import { postTokenRequest } from "./token-request.js";
 
 /** The token request that a grant supplies parameters for. */
-export interface GrantRequest extends DiscoveryResult {
+export interface GrantRequest {
+  /** The resource that the token is requested for (RFC 8707). */
+  readonly resource: string;
+  /** Metadata of the authorization server (RFC 8414). */
+  readonly server: { readonly issuer: string; readonly [member: string]: unknown };
   /** Scopes that the token is requested with. May be empty. */
   readonly scopes: readonly string[];
+  /** True if the server accepts only tokens that are bound to a key (DPoP). */
+  readonly requiresDpop: boolean;
   /** Sends a request, within limits on addresses, sizes and times. */
   readonly fetch: BoundedFetch;
 }

@@ -16,7 +16,7 @@ export interface OAuthClient {
   /** How the client authenticates at the token endpoint. Default: the strongest method that both sides support. */
   readonly authMethod?: ClientAuthMethod | undefined;
   /** Signs the assertions of `private_key_jwt`. */
-  readonly privateKey?: CryptoKey | oauth.PrivateKey | undefined;
+  readonly privateKey?: CryptoKey | { readonly key: CryptoKey; readonly kid?: string } | undefined;
 }
 
 /** How a client authenticates at the token endpoint. */

@@ -57,7 +57,7 @@ export interface ReceivedNotification extends Pick<NotificationMessage, "method"
 export function streamNotifications(
   router: NotificationRouter,
   connection: ClientConnection,
-): AsyncIterableIterator<ReceivedNotification, undefined> {
+): AsyncIterableIterator<ReceivedNotification> {
   const queue = new BoundedQueue<NotificationMessage>();
   const isOver = () => connection.state === "closed" || (connection.state === "disconnected" && !connection.canReopen);
   const off = [

@@ -25,7 +25,7 @@ import {
  * closed or when the server ends it. It survives lost connections: changes that may have been missed meanwhile are
  * reported with `missed: true`.
  */
-export interface Subscription extends AsyncIterable<Change, undefined>, AsyncDisposable {
+export interface Subscription extends AsyncIterable<Change>, AsyncDisposable {
   /** The changes that the server agreed to announce, which may be fewer than requested. */
   readonly accepted: SubscriptionFilter;
   /** Ends the subscription, here and at the server. */

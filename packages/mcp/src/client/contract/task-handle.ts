@@ -24,7 +24,7 @@ export interface TaskWaitOptions {
  * A tool call that runs as a task. Iterate the handle to receive each change of the task; the iteration ends with the
  * task.
  */
-export interface TaskHandle<R = unknown> extends AsyncIterable<DetailedTask, void> {
+export interface TaskHandle<R = unknown> extends AsyncIterable<DetailedTask> {
   /** The id of the task. Undefined if the server answered at once, without a task. */
   readonly id: string | undefined;
   /** The last known status. `working` before the first poll. */
@@ -45,7 +45,7 @@ export interface TaskHandle<R = unknown> extends AsyncIterable<DetailedTask, voi
 }
 
 /** A task on the server that the tasks extension polls. */
-export interface FollowedTask extends AsyncIterable<DetailedTask, void> {
+export interface FollowedTask extends AsyncIterable<DetailedTask> {
   /** The id of the task. */
   readonly id: string;
   /** The task as last received from the server. Undefined before the first poll. */
