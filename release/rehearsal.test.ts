@@ -1,4 +1,4 @@
-import { execFile, spawn, spawnSync } from "node:child_process";
+import { type ChildProcess, execFile, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import {
   appendFileSync,
@@ -47,7 +47,7 @@ function run(line: string, cwd: string, env: Readonly<Record<string, string>> = 
   const [program = "", ...words] = line.split(" ");
   return new Promise((settle) => {
     const options = { cwd, env, timeout: LIMIT_MS, maxBuffer: 1e8, shell: process.platform === "win32" };
-    const child = execFile(program, words, options, (_error, stdout, stderr) =>
+    const child: ChildProcess = execFile(program, words, options, (_error, stdout, stderr) =>
       settle({ code: child.exitCode ?? 1, stdout: stdout.trim(), stderr: stderr.trim() }),
     );
     child.stdin?.end();
