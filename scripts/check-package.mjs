@@ -16,6 +16,7 @@ import {
 import { tmpdir } from "node:os";
 import { join, posix, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import { rolldown } from "rolldown";
 import { compileProgram, installInto, NODE_TYPES, packed } from "./pack-package.mjs";
 import { exportedNames, loadedFiles } from "./package-files.mjs";
 
@@ -57,6 +58,7 @@ try {
   for (const runtime of ["node", "web"]) checkFiles(runtime);
   importEntries();
   startWithoutHttp();
+  await findWorkerProgram();
   refuseOtherRuntimes();
   goToDefinitions();
   compile();
@@ -150,6 +152,28 @@ function startWithoutHttp() {
   const loaded =
     "process.moduleLoadList.filter((one) => /^NativeModule (http|https|http2|tls|zlib)$/.test(one)).join()";
   expect(runScript(`${serving} console.log(${loaded})`) === "", "importing `serveStdio` loads no HTTP module of Node");
+}
+
+/** An isolated tool finds the program of its worker, also when a bundler has moved the code that starts it. */
+async function findWorkerProgram() {
+  writeFileSync(join(place, "crunch.mjs"), 'export default () => "crunched";\n');
+  const program = `
+    import { pathToFileURL } from "node:url";
+    import { connect, Server } from "@parley/mcp";
+    import { isolated } from "@parley/mcp/node";
+    const crunch = isolated(pathToFileURL("crunch.mjs"));
+    const client = await connect(new Server({ name: "s", version: "1" }).tool("crunch", crunch));
+    console.log(await client.call("crunch"));
+    await client.close();
+    process.exit();`;
+  writeFileSync(join(place, "isolating.mjs"), program);
+  const bundle = await rolldown({ cwd: place, input: "isolating.mjs", platform: "node", logLevel: "silent" });
+  await bundle.write({ dir: join(place, "bundled"), format: "esm" });
+  await bundle.close();
+  for (const file of ["isolating.mjs", "bundled/isolating.js"]) {
+    const printed = execFileSync(process.execPath, [file], { cwd: place, encoding: "utf8" }).trim();
+    expect(printed === "crunched", `${file}: an isolated tool finds the program of its worker`);
+  }
 }
 
 /** Where Node's modules cannot be had, `/node` says so in one sentence; the root can still be imported. */

@@ -73,9 +73,9 @@ function entriesOfPackage(folder: string, prefix: string): Omit<Entry, "config">
     exports: Record<string, unknown>;
   };
   return Object.entries(exports).flatMap(([path, target]) => {
-    const declarations = /"\.\/dist\/([\w/-]+)\.d\.ts"/.exec(JSON.stringify(target))?.[1];
+    const declarations = /"\.\/dist\/([\w-]+)\.d\.ts"/.exec(JSON.stringify(target))?.[1];
     if (declarations === undefined) return [];
-    const source = join(folder, "src", `${declarations.replace(/^types\//, "")}.ts`);
+    const source = join(folder, "src", `${declarations}.ts`);
     const words = [prefix, path === "." ? (prefix === "" ? "mcp" : "") : path.slice(2).replaceAll("/", "-")];
     const page = `${words.filter((word) => word !== "").join("-")}.md`;
     return [{ name: `${name}${path.slice(1)}`, source, page, purpose: PURPOSES[prefix || path] ?? "" }];

@@ -1,7 +1,7 @@
 import { entriesOf } from "./entries.js";
 import { GuideExamples } from "./examples.js";
 import { optionsPage } from "./options-page.js";
-import { type ApiName, ApiReader } from "./read-entry.js";
+import { type ApiName, readersOf } from "./read-entry.js";
 import { renderEntry, renderIndex } from "./render.js";
 
 /** The whole reference. */
@@ -18,12 +18,7 @@ export interface ApiReference {
 
 export function apiReference(): ApiReference {
   const entries = entriesOf();
-  const readers = new Map(
-    [...new Set(entries.map(({ config }) => config))].map((config) => {
-      const sources = entries.filter((entry) => entry.config === config).map(({ source }) => source);
-      return [config, new ApiReader(config, sources)] as const;
-    }),
-  );
+  const readers = readersOf(entries);
   const examples = new GuideExamples();
   const read = entries.map((entry) => ({ entry, names: readers.get(entry.config)?.namesOf(entry.source) ?? [] }));
   const pages = new Map([["README.md", renderIndex(read)]]);

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import ts from "typescript";
-import { root } from "./entries.js";
+import { type Entry, root } from "./entries.js";
 
 export type ApiKind = "namespace" | "class" | "function" | "constant" | "type";
 
@@ -34,6 +34,16 @@ export interface Setting {
   readonly doc: string;
 }
 
+/** A reader for each TypeScript project of some entries, by the path of the project. */
+export function readersOf(entries: readonly Entry[]): Map<string, ApiReader> {
+  return new Map(
+    [...new Set(entries.map(({ config }) => config))].map((config) => {
+      const sources = entries.filter((entry) => entry.config === config).map(({ source }) => source);
+      return [config, new ApiReader(config, sources)] as const;
+    }),
+  );
+}
+
 /** Reads what entry files export, from the declarations that the compiler makes of the sources. */
 export class ApiReader {
   readonly #program: ts.Program;
@@ -59,6 +69,12 @@ export class ApiReader {
       .getExportsOfModule(module)
       .map((symbol) => this.#export(symbol))
       .toSorted((a, b) => (a.name.toLowerCase() < b.name.toLowerCase() ? -1 : 1));
+  }
+
+  /** The declarations that the compiler makes of a source file. Undefined if no entry reaches the file. */
+  declarationsAt(path: string): ts.SourceFile | undefined {
+    const file = this.#program.getSourceFile(path);
+    return file === undefined ? undefined : this.#declarationsOf(file);
   }
 
   #export(symbol: ts.Symbol): ApiName {
@@ -210,7 +226,8 @@ function kindOf(symbol: ts.Symbol): ApiKind {
   return symbol.flags & ts.SymbolFlags.Value ? "constant" : "type";
 }
 
-function namesIn(statement: ts.Statement): string[] {
+/** The names that a statement declares. */
+export function namesIn(statement: ts.Statement): string[] {
   if (ts.isVariableStatement(statement)) {
     return statement.declarationList.declarations.map(({ name }) => name.getText());
   }

@@ -167,7 +167,7 @@ export function workerProgram(module: string): URL {
   if (existsSync(beside)) return beside;
   try {
     const entry = builtin("node:module").createRequire(module).resolve("@parley/mcp/node");
-    const installed = new URL("./chunks/tool-worker.js", builtin("node:url").pathToFileURL(entry));
+    const installed = new URL("../chunks/tool-worker.js", builtin("node:url").pathToFileURL(entry));
     if (existsSync(installed)) return installed;
   } catch {
     // Not installed next to the tool's module: the error below is thrown.
