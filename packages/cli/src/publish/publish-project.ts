@@ -131,6 +131,15 @@ export function pathInProject(folder: string, path: string, what: string): strin
   return full;
 }
 
+/** The path of the program that `npx` starts. It may not exist yet. Undefined if the package has none. */
+export function programFile({ folder, manifest }: PublishProject): string | undefined {
+  const own = textOf(manifest["name"])?.replace(/^@[^/]*\//, "") ?? "";
+  const named = objectOf(manifest["bin"]) ?? {};
+  const paths = [manifest["bin"], named[own], ...Object.values(named)].map(textOf);
+  const path = paths.find((one) => one !== undefined);
+  return path === undefined ? undefined : pathInProject(folder, path, "`bin` of package.json");
+}
+
 /** Returns a value that is an object and not an array. */
 export function objectOf(value: unknown): JsonObject | undefined {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;

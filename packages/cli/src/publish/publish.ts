@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import type { CommandRun, Invocation } from "../commands/command.js";
-import { EXIT, type ExitCode } from "../terminal/exit-code.js";
+import { EXIT } from "../terminal/exit-code.js";
 import { show, showBlock, showIndented } from "../terminal/terminal-text.js";
 import { UsageError } from "../terminal/usage-error.js";
 import { lineDifference } from "../typed-code/write-types.js";
@@ -56,9 +56,14 @@ export const publish: CommandRun = async (invocation) => {
   const files = outputFiles({ project, document, bundle, folder, links: options.text("links") });
   const isWriting = isClean && (options.flag("write") || options.text("output") !== undefined);
   if (isWriting) writeFiles(files.filter(({ state }) => state !== "unchanged"));
+  const outcome = { document, findings, files, bundle, isWriting };
+  // Printed before a failure to send, because the files are written then. JSON is one document.
+  if (!terminal.json) report(invocation, outcome);
   if (isClean && registry !== undefined) await sendServerJson(document, registry, io.signal);
-  report(invocation, { document, findings, files, bundle, isWriting, sent: isClean ? registry?.endpoint : undefined });
-  return isClean ? EXIT.ok : (EXIT.findings satisfies ExitCode);
+  const sentTo = isClean ? registry?.endpoint : undefined;
+  if (terminal.json) reportJson(invocation, outcome, sentTo);
+  else if (sentTo !== undefined) terminal.print(show`sent server.json to ${sentTo}`);
+  return isClean ? EXIT.ok : EXIT.findings;
 };
 
 function wantedRegistry({ options, terminal: { io } }: Invocation): Registry | undefined {
@@ -81,6 +86,8 @@ function publishOptions(invocation: Invocation, { settings, manifest }: PublishP
   const template = options.text("mcpbUrl") ?? settings.mcpbUrl;
   const url = template?.replaceAll("{version}", String(manifest["version"] ?? ""));
   const http = options.text("http") ?? settings.http;
+  if (options.text("icon") !== undefined && !options.flag("mcpb"))
+    throw new UsageError("--icon works only with --mcpb", "Add --mcpb, or remove it.");
   if (http !== undefined && options.flag("mcpb")) {
     throw new UsageError(
       "--mcpb and --http cannot be combined",
@@ -181,36 +188,29 @@ interface PublishOutcome {
   readonly files: readonly PlannedFile[];
   readonly bundle: McpbBundle | undefined;
   readonly isWriting: boolean;
-  /** The endpoint that received the document. */
-  readonly sent: string | undefined;
 }
 
-function report(invocation: Invocation, outcome: PublishOutcome): void {
-  const { document, findings, files, bundle, isWriting, sent } = outcome;
-  const { terminal } = invocation;
-  const links = installLinks(document);
-  const counts = countFindings(findings);
-  if (terminal.json) {
-    const listed = files.map(({ name, state, content }) => ({ file: name, state, bytes: Buffer.byteLength(content) }));
-    const built =
-      bundle === undefined ? {} : { mcpb: { sha256: bundle.sha256, manifest: bundle.manifest, files: bundle.files } };
-    const isSent = sent === undefined ? {} : { sentTo: sent };
-    return terminal.printJson({
-      counts,
-      findings,
-      written: isWriting,
-      ...isSent,
-      files: listed,
-      serverJson: document,
-      ...built,
-      links,
-    });
-  }
+function reportJson({ terminal }: Invocation, outcome: PublishOutcome, sentTo: string | undefined): void {
+  const { document, findings, files, bundle, isWriting } = outcome;
+  terminal.printJson({
+    counts: countFindings(findings),
+    findings,
+    written: isWriting,
+    ...(sentTo === undefined ? {} : { sentTo }),
+    files: files.map(({ name, state, content }) => ({ file: name, state, bytes: Buffer.byteLength(content) })),
+    serverJson: document,
+    ...(bundle === undefined
+      ? {}
+      : { mcpb: { sha256: bundle.sha256, manifest: bundle.manifest, files: bundle.files } }),
+    links: installLinks(document),
+  });
+}
+
+function report(invocation: Invocation, { document, findings, files, bundle, isWriting }: PublishOutcome): void {
   for (const file of files) printFile(invocation, file, isWriting, bundle);
-  for (const link of links) printLinks(invocation, link);
-  printFindings(terminal, findings);
-  if (sent !== undefined) terminal.print(show`sent server.json to ${sent}`);
-  printSum(invocation, counts, isWriting);
+  for (const link of installLinks(document)) printLinks(invocation, link);
+  printFindings(invocation.terminal, findings);
+  printSum(invocation, countFindings(findings), isWriting);
 }
 
 /** Maximum number of lines of one file that are shown. `--write` writes all. */

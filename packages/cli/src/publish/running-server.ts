@@ -1,14 +1,14 @@
-import { statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { relative, resolve } from "node:path";
 import type { Client } from "@parley/mcp";
 import type { Implementation, Prompt } from "@parley/mcp/protocol";
 import type { Invocation } from "../commands/command.js";
 import { DECLINE_QUESTIONS } from "../target/decline-questions.js";
 import { openTarget } from "../target/open-target.js";
-import { resolveTarget, type ServerTarget } from "../target/target.js";
+import { resolveTarget, type ServerTarget, variablesOf } from "../target/target.js";
 import { UsageError } from "../terminal/usage-error.js";
 import type { ServerEntry } from "./bundle-server.js";
-import { objectOf, type PublishProject, pathInProject, textOf } from "./publish-project.js";
+import { type PublishProject, pathInProject, programFile, textOf } from "./publish-project.js";
 
 /** A prompt in the form of a bundle's manifest. */
 interface ListedPrompt {
@@ -56,7 +56,7 @@ function packageTarget(project: PublishProject, { options }: Invocation): Server
   const { folder, manifest } = project;
   const program = binEntry(project);
   if (program !== undefined) {
-    const env = Object.fromEntries(options.many("env").map((pair) => pair.split(/=(.*)/s).slice(0, 2)));
+    const env = variablesOf(options.many("env"));
     const entry = { command: process.execPath, args: [program.path], env, cwd: folder, inheritEnv: true };
     return { kind: "command", name: relative(folder, program.path), entry };
   }
@@ -67,23 +67,20 @@ function packageTarget(project: PublishProject, { options }: Invocation): Server
       "Name the server: a module such as ./server.ts, or a program behind `--`.",
     );
   }
-  return { kind: "module", name: main, path: existingFile(folder, main, "main") };
+  const path = pathInProject(folder, main, "`main` of package.json");
+  return { kind: "module", name: main, path: existingFile(folder, path, "main") };
 }
 
 /** The program that `npx` starts. */
-function binEntry({ folder, manifest }: PublishProject): ServerEntry | undefined {
-  const { bin } = manifest;
-  const own = textOf(manifest["name"])?.replace(/^@[^/]*\//, "") ?? "";
-  const named = objectOf(bin) ?? {};
-  const path = textOf(bin) ?? textOf(named[own]) ?? Object.values(named).find((value) => textOf(value) !== undefined);
-  return typeof path === "string" ? { path: existingFile(folder, path, "bin"), args: [] } : undefined;
+function binEntry(project: PublishProject): ServerEntry | undefined {
+  const path = programFile(project);
+  return path === undefined ? undefined : { path: existingFile(project.folder, path, "bin"), args: [] };
 }
 
-function existingFile(folder: string, name: string, member: string): string {
-  const path = pathInProject(folder, name, `\`${member}\` of package.json`);
-  if (statSync(path, { throwIfNoEntry: false })?.isFile() === true) return path;
+function existingFile(folder: string, path: string, member: string): string {
+  if (existsSync(path) && statSync(path).isFile()) return path;
   throw new UsageError(
-    `\`${member}\` of package.json names ${name}, which does not exist`,
+    `\`${member}\` of package.json names ${relative(folder, path)}, which does not exist`,
     "Build the project first, or name the server.",
   );
 }

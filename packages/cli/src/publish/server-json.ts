@@ -1,4 +1,5 @@
-import { isAbsolute } from "node:path";
+import { existsSync, readFileSync } from "node:fs";
+import { isAbsolute, relative, sep } from "node:path";
 import type { Implementation } from "@parley/mcp/protocol";
 import { isPackageName } from "../project/package-name.js";
 import type { PublishFinding } from "./publish-finding.js";
@@ -8,6 +9,7 @@ import {
   objectOf,
   objectsOf,
   type PublishProject,
+  programFile,
   textOf,
 } from "./publish-project.js";
 import { SERVER_NAME } from "./server-json-rules.js";
@@ -45,7 +47,7 @@ export function buildServerJson(project: PublishProject, inputs: ServerJsonInput
   const findings: PublishFinding[] = [];
   const packages = packagesOf(project, inputs, findings);
   const remotes = remotesOf(before, inputs.remotes);
-  const [name] = [nameOf(project, packages, findings)];
+  const name = nameOf(project, packages, findings);
   const version = textOf(manifest["version"]);
   checkSources(project, inputs, findings);
   if (packages.length === 0 && remotes.length === 0) {
@@ -162,10 +164,11 @@ function remotesOf(before: JsonObject, urls: readonly string[]): JsonObject[] {
 
 /** Updates the packages of an existing document, and adds the missing ones. */
 function packagesOf(
-  { manifest, serverJson = {} }: PublishProject,
+  project: PublishProject,
   { variables, args, http, mcpb }: ServerJsonInputs,
   findings: PublishFinding[],
 ): JsonObject[] {
+  const { manifest, serverJson = {} } = project;
   const [identifier, version] = [textOf(manifest["name"]), textOf(manifest["version"])];
   const packages = objectsOf(serverJson["packages"]);
   const put = (isSame: (known: JsonObject) => boolean, change: (known: JsonObject) => JsonObject) => {
@@ -190,15 +193,7 @@ function packagesOf(
         ...common(known),
       }),
     );
-    if (manifest["bin"] === undefined) {
-      findings.push({
-        code: "package-without-bin",
-        severity: "error",
-        place: "package.json bin",
-        message: "the package has no program, so that `npx` cannot start the server",
-        fix: 'Add the program to package.json: "bin": "dist/stdio.js". Its first line is #!/usr/bin/env node.',
-      });
-    }
+    checkProgram(project, findings);
   }
   if (mcpb !== undefined) {
     put(
@@ -215,6 +210,28 @@ function packagesOf(
     );
   }
   return packages;
+}
+
+/** Checks that `npx` can start the package. */
+function checkProgram(project: PublishProject, findings: PublishFinding[]): void {
+  const program = programFile(project);
+  if (program === undefined) {
+    findings.push({
+      code: "package-without-bin",
+      severity: "error",
+      place: "package.json bin",
+      message: "the package has no program, so that `npx` cannot start the server",
+      fix: 'Add the program to package.json: "bin": "dist/stdio.js". Its first line is #!/usr/bin/env node.',
+    });
+  } else if (existsSync(program) && !readFileSync(program, "utf8").startsWith("#!")) {
+    findings.push({
+      code: "bin-without-shebang",
+      severity: "error",
+      place: relative(project.folder, program).replaceAll(sep, "/"),
+      message: "the program has no first line that names Node, so that a shell would run it as its own script",
+      fix: "Begin the file with #!/usr/bin/env node.",
+    });
+  }
 }
 
 /** Adds the declared variables. Members that only `server.json` has stay. */

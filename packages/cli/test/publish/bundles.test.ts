@@ -154,7 +154,8 @@ describe.skipIf(!isReady)("a bundle", () => {
     });
   });
 
-  const v1 = `import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+  const v1 = `#!/usr/bin/env node
+    import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
     import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
     import { z } from "zod";
     const server = new McpServer({ name: "adder", version: "1.2.3" });
@@ -182,6 +183,23 @@ describe.skipIf(!isReady)("a bundle", () => {
       });
       expect(textIn(await client.callTool("add", { a: 2, b: 3 }))).toBe("5");
     });
+  });
+
+  it("of a package that is not on npm has its module as entry", async () => {
+    using folder = new PublishFolder(
+      { ...MANIFEST, bin: undefined, private: true, main: "server.ts" },
+      { "server.ts": SERVER },
+    );
+    folder.install(join(root, "node_modules"));
+    const url = RELEASE.replace("{version}", "1.2.3");
+    const { code, stdout, stderr } = await runParley(["publish", "--mcpb", "--mcpb-url", url, "--write"], {
+      cwd: folder.path,
+    });
+    expect(code, stdout + stderr).toBe(0);
+    expect(folder.json("server.json")["packages"]).toMatchObject([{ registryType: "mcpb", identifier: url }]);
+    await useBundle(join(folder.path, "notes.mcpb"), {}, async (client) =>
+      expect(textIn(await client.callTool("write"))).toBe("written"),
+    );
   });
 
   it("works where optional packages are not installed", async () => {

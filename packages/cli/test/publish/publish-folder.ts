@@ -33,8 +33,8 @@ export class PublishFolder implements Disposable {
 
   constructor(manifest: object = MANIFEST, files: Readonly<Record<string, string | Uint8Array>> = {}) {
     this.write("package.json", JSON.stringify(manifest));
-    // Only its path counts where the server is reached by an address.
-    this.write("stdio.mjs", "");
+    // Only its first line counts where the server is reached by an address.
+    this.write("stdio.mjs", "#!/usr/bin/env node\n");
     for (const [name, content] of Object.entries(files)) this.write(name, content);
   }
 

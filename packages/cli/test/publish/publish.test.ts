@@ -158,6 +158,23 @@ describe("parley publish", () => {
     if (code === 5) expect(folder.snapshot()).toEqual(before);
   });
 
+  it("reports a program that a shell cannot start", async () => {
+    using folder = new PublishFolder(
+      { ...MANIFEST, bin: { other: "other.mjs", notes: "stdio.mjs" } },
+      { "stdio.mjs": "export {}" },
+    );
+    expect(await codesOf(folder)).toEqual({ code: 5, codes: ["bin-without-shebang"] });
+  });
+
+  it("reports the files that it has written before a registry that does not answer", async () => {
+    using folder = new PublishFolder();
+    const { code, stdout, stderr } = await run(folder, "--write", "--registry", "http://127.0.0.1:1");
+    expect(code).toBe(3);
+    expect(stdout).toContain("created server.json\n");
+    expect(stdout).not.toContain("sent");
+    expect(stderr).toContain("did not answer");
+  });
+
   it("says which line package.json needs", async () => {
     using folder = new PublishFolder({
       ...WITHOUT_NAME,
@@ -247,6 +264,7 @@ describe("parley publish", () => {
       ["--links", "README.md"],
       "has no place for the links",
     ],
+    ["an icon without a bundle", MANIFEST, {}, ["--icon", "icon.png"], "--icon works only with --mcpb"],
     [
       "a bundle of an HTTP server",
       MANIFEST,
