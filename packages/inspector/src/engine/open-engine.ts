@@ -21,7 +21,7 @@ import { timelineActions } from "../timeline/timeline-actions.js";
 import type { InspectorEngine } from "./inspector-engine.js";
 
 /** The version of this package. */
-export const INSPECTOR_VERSION = "0.1.0";
+export const INSPECTOR_VERSION = "1.0.0-rc.1";
 
 /** An engine that connects to the targets of the inspector on request. */
 export interface OpenedEngine extends InspectorEngine {

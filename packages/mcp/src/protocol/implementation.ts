@@ -32,7 +32,7 @@ export interface Implementation {
 }
 
 /** The version of this package, as in its `package.json`. */
-export const LIBRARY_VERSION = "0.1.0";
+export const LIBRARY_VERSION = "1.0.0-rc.1";
 
 /** The implementation with only the members that the revision defines. */
 export function implementationIn(revision: Revision, info: Implementation): Implementation {
