@@ -95,7 +95,8 @@ describe.skipIf(head.status !== 0)(
       await succeed("npm ci --prefer-offline --ignore-scripts --loglevel=error", checkout);
       ({ version } = manifestOf(join(checkout, "packages/mcp")));
       // Changes that no release has yet would go out with the next version.
-      if (/^## Unreleased\n+(?!## )/m.test(readFileSync(join(checkout, "CHANGELOG.md"), "utf8"))) {
+      const [, unreleased = ""] = readFileSync(join(checkout, "CHANGELOG.md"), "utf8").split(/^## .*\n/m);
+      if (/^- /m.test(unreleased)) {
         version = version.replace(/\d+$/, (last) => String(Number(last) + 1));
         await succeed(`node scripts/release.mjs version ${version}`, checkout);
         git("commit", "--quiet", "--all", "--message", `release: set the version to ${version}`);

@@ -33,8 +33,7 @@ try {
 }
 
 function setVersion(version) {
-  const parts = VERSION.exec(version);
-  if (parts === null) refuse(`"${version}" is not a version`, "Use a form such as 1.2.3 or 1.2.3-rc.1.");
+  if (!VERSION.test(version)) refuse(`"${version}" is not a version`, "Use a form such as 1.2.3 or 1.2.3-rc.1.");
   demandCleanTree();
   for (const { manifest } of publishedPackages(root)) {
     if (compareVersions(version, manifest.version) <= 0)
