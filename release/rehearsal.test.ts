@@ -341,13 +341,18 @@ describe.skipIf(head.status !== 0)(
       const page = join(root, "docs/getting-started.md");
       const text = readFileSync(page, "utf8");
       const byHand = text.slice(text.indexOf("**By hand.**"));
-      const created = text.slice(0, text.indexOf("## Write a tool"));
+      const created = text.slice(text.indexOf("## Create a project"), text.indexOf("## Try it"));
+      /** Runs a page with the configuration of applications of its own. */
+      const runIn = (folder: string, path: string, node?: string) => {
+        const home = emptyFolder(`${folder}-home`);
+        const env = { ...registry.env, HOME: home, USERPROFILE: home, APPDATA: home };
+        return runPage({ page: path, folder: emptyFolder(folder), env, ...(node === undefined ? {} : { node }) });
+      };
       const node24 = join(root, "packages/mcp/test/runtimes/node_modules/node24/bin/node");
       if (!existsSync(node24)) console.log("the page was not run on Node 24: `npm run runtimes` installs it");
 
       it.each([process.execPath, ...(existsSync(node24) ? [node24] : [])])("runs line by line on %s", async (node) => {
-        const folder = emptyFolder(`page-${node === node24 ? "24" : "own"}`);
-        const steps = await runPage({ page, folder, env: registry.env, node });
+        const steps = await runIn(`page-${node === node24 ? "24" : "own"}`, page, node);
         expect(steps.map(({ command }) => command)).toContain("npm create parley@latest notes");
       });
 
@@ -357,11 +362,11 @@ describe.skipIf(head.status !== 0)(
         [" && npm pkg set type=module", byHand],
         ["npm install @parley/mcp", byHand],
       ])("fails without `%s`", async (step, part) => {
-        const folder = emptyFolder(`without-${step.replace(/\W+/g, "-")}`);
-        const shortened = join(folder, "page.md");
+        const folder = `without-${step.replace(/\W+/g, "-")}`;
+        const shortened = join(place, `${folder}.md`);
         expect(part).toContain(step);
         writeFileSync(shortened, part.replace(step, ""));
-        await expect(runPage({ page: shortened, folder, env: registry.env })).rejects.toThrow(/page\.md:\d+/);
+        await expect(runIn(folder, shortened)).rejects.toThrow(`${shortened}:`);
       });
     });
 
