@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: references that applications resolve
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve, sep } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -45,6 +45,7 @@ async function useBundle(
     const options = { manifest, extensionPath: folder, systemDirs: {}, userConfig, pathSeparator: sep };
     const { command, args, env } = await getMcpConfigForManifest(options);
     expect(command).toBe("node");
+    expect(readdirSync(join(folder, "server"))).toEqual(["index.mjs"]);
     // Of this Node, in a folder without packages, and without the variables of the shell.
     await using client = await connect({ command: process.execPath, args, env, cwd: folder });
     await use(client, manifest);
