@@ -55,7 +55,7 @@ describe.skipIf(!isBuilt)("installed from tarballs", { timeout: MAX_MS }, () => 
     const copy = join(place, "copies", name);
     cpSync(join(packages, name), copy, { recursive: true, filter: (from) => !/[\\/](node_modules|test)$/.test(from) });
     writeFileSync(join(copy, "dist/local-packages.json"), JSON.stringify(tarballs));
-    await npm(copy, "pack", "--pack-destination", place);
+    await npm(copy, "pack", "--ignore-scripts", "--pack-destination", place);
   }
 
   beforeAll(async () => {
