@@ -5,8 +5,9 @@ import { join, resolve } from "node:path";
 const root = resolve(import.meta.dirname, "..");
 const { devDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 
-/** The least compiler that the declarations support, and both current ones, by their folder in `node_modules`. */
-const COMPILERS = ["typescript-5.4", "typescript", "typescript-7"];
+/** The least compiler that the declarations support; `compileProgram` needs it in the folder of the program. */
+export const LEAST_COMPILER = "typescript@5.4.5";
+const CURRENT_COMPILERS = ["typescript", "typescript-7"].map((name) => join(root, "node_modules", name));
 /** The types of Node that a user installs beside the package. */
 export const NODE_TYPES = `@types/node@${devDependencies["@types/node"]}`;
 
@@ -34,7 +35,7 @@ export function installInto(folder, ...words) {
 /** Makes a project of a folder that has these packages and the types of Node. */
 export function installFresh(folder, ...tarballs) {
   writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "consumer", private: true, type: "module" }));
-  installInto(folder, ...tarballs, NODE_TYPES);
+  installInto(folder, ...tarballs, NODE_TYPES, LEAST_COMPILER);
 }
 
 /**
@@ -46,10 +47,9 @@ export function compileProgram(folder, program, { lib = ["es2022", "dom"], types
   const compilerOptions = { strict: true, noEmit: true, module: "nodenext", target: "es2022", skipLibCheck: false };
   const config = { compilerOptions: { ...compilerOptions, lib, types }, files: ["consumer.mts"] };
   writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(config));
-  for (const compiler of COMPILERS) {
-    execFileSync(process.execPath, [join(root, "node_modules", compiler, "bin/tsc"), "-p", folder], {
-      stdio: "inherit",
-    });
-    console.log(`${compiler}: the declarations compile in full with lib ${lib} and types ${types.join() || "none"}`);
+  for (const compiler of [join(folder, "node_modules/typescript"), ...CURRENT_COMPILERS]) {
+    execFileSync(process.execPath, [join(compiler, "bin/tsc"), "-p", folder], { stdio: "inherit" });
+    const { version } = JSON.parse(readFileSync(join(compiler, "package.json"), "utf8"));
+    console.log(`TypeScript ${version}, lib ${lib}, types ${types.join() || "none"}: the declarations compile in full`);
   }
 }
