@@ -16,7 +16,7 @@ import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { compileProgram } from "../scripts/pack-package.mjs";
+import { compileProgram, LEAST_COMPILER, NODE_TYPES } from "../scripts/pack-package.mjs";
 import { publishedPackages } from "../scripts/workspace-packages.mjs";
 import { type LoopbackRegistry, plainEnvironment, startRegistry } from "./registry.js";
 import { runPage } from "./run-page.js";
@@ -269,12 +269,8 @@ describe.skipIf(head.status !== 0)(
 
     it("gives a program the storage and the inspector, with types that compile in full", async () => {
       const folder = emptyFolder("others");
-      // Written by npm.
-      const { devDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
-        devDependencies: Record<string, string>;
-      };
-      const types = `@types/node@${devDependencies["@types/node"]}`;
-      await succeed(`npm install @parley/mcp @parley/redis @parley/inspector ${types}`, folder, registry.env);
+      const others = `${NODE_TYPES} ${LEAST_COMPILER}`;
+      await succeed(`npm install @parley/mcp @parley/redis @parley/inspector ${others}`, folder, registry.env);
       writeFileSync(join(folder, "storage.mjs"), STORAGE_PROGRAM);
       expect(await succeed("node storage.mjs", folder, registry.env)).toBe("true unavailable");
       writeFileSync(join(folder, "inspector.mjs"), INSPECTOR_PROGRAM);

@@ -17,7 +17,7 @@ import { tmpdir } from "node:os";
 import { join, posix, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { rolldown } from "rolldown";
-import { compileProgram, installInto, NODE_TYPES, packed } from "./pack-package.mjs";
+import { compileProgram, installInto, LEAST_COMPILER, NODE_TYPES, packed } from "./pack-package.mjs";
 import { exportedNames, loadedFiles } from "./package-files.mjs";
 
 const root = resolve(import.meta.dirname, "..");
@@ -240,6 +240,7 @@ function askEditorService(requests) {
 /** The declarations must stand on their own in a user's program, without the types of Node and the web and with both. */
 function compile() {
   const program = `${entryNames.map((name, at) => `export * as entry${at} from "${specifierOf(name)}";`).join("\n")}\n`;
+  installInto(place, LEAST_COMPILER);
   compileProgram(place, program, { lib: ["es2022"], types: [] });
   installInto(place, NODE_TYPES);
   compileProgram(place, `${program}${typedByNode}`, { lib: ["es2022"] });

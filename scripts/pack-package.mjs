@@ -7,8 +7,9 @@ const { devDependencies } = JSON.parse(readFileSync(join(root, "package.json"), 
 
 /** The file of `npm run install:local` in `dist` of a package: paths of tarballs by the names of their packages. */
 export const LOCAL_PACKAGES = "local-packages.json";
-/** The least compiler that the declarations support, and both current ones, by their folder in `node_modules`. */
-const COMPILERS = ["typescript-5.4", "typescript", "typescript-7"];
+/** The least compiler that the declarations support; `compileProgram` needs it in the folder of the program. */
+export const LEAST_COMPILER = "typescript@5.4.5";
+const CURRENT_COMPILERS = ["typescript", "typescript-7"].map((name) => join(root, "node_modules", name));
 /** The types of Node that a user installs beside the package. */
 export const NODE_TYPES = `@types/node@${devDependencies["@types/node"]}`;
 
@@ -48,10 +49,9 @@ export function compileProgram(folder, program, { lib = ["es2022", "dom"], types
   const compilerOptions = { strict: true, noEmit: true, module: "nodenext", target: "es2022", skipLibCheck: false };
   const config = { compilerOptions: { ...compilerOptions, lib, types }, files: ["consumer.mts"] };
   writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(config));
-  for (const compiler of COMPILERS) {
-    execFileSync(process.execPath, [join(root, "node_modules", compiler, "bin/tsc"), "-p", folder], {
-      stdio: "inherit",
-    });
-    console.log(`${compiler}: the declarations compile in full with lib ${lib} and types ${types.join() || "none"}`);
+  for (const compiler of [join(folder, "node_modules/typescript"), ...CURRENT_COMPILERS]) {
+    execFileSync(process.execPath, [join(compiler, "bin/tsc"), "-p", folder], { stdio: "inherit" });
+    const { version } = JSON.parse(readFileSync(join(compiler, "package.json"), "utf8"));
+    console.log(`TypeScript ${version}, lib ${lib}, types ${types.join() || "none"}: the declarations compile in full`);
   }
 }
