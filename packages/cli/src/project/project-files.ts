@@ -198,7 +198,7 @@ function stdioApplications(name: string): string {
 One line adds the server to the configuration of an application (\`claude\`, \`claude-code\`, \`cursor\`, \`vscode\`, …):
 
 \`\`\`sh
-npx @parley/cli add src/server.ts --to claude
+npx @parley/cli add --to claude --name ${key} -- node dist/stdio.js
 \`\`\`
 
 By hand, name the compiled file. Replace \`/path/to/${key}\` with the absolute path of this folder, because
