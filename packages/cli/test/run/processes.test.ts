@@ -48,17 +48,17 @@ describe.skipIf(!isBuilt)("parley run as a process", () => {
     const code = 'import { Server } from "@parley/mcp"; export default new Server({ name: "x", version: "1.0.0" });';
     using folder = new ModuleFolder({ "main.ts": code }).link();
     const program = [process.execPath, BUILT, "run", "main.ts", "--stdio"];
-    await using screen = new Screen(program, { cwd: folder.path, env: { HOME: folder.path } });
+    await using screen = new Screen(program, { cwd: folder.path, env: { HOME: folder.path, PATH: "" } });
     expect(await screen.shows("Ctrl-C")).toBe(
       [
         "serving main.ts on stdin and stdout",
-        "try: parley inspect -- parley run main.ts --stdio",
-        "     parley list -- parley run main.ts --stdio",
+        "try: npx @parley/cli inspect -- npx @parley/cli run main.ts --stdio",
+        "     npx @parley/cli list -- npx @parley/cli run main.ts --stdio",
         "An application starts this command and speaks JSON-RPC with it. Ctrl-C ends it.",
       ].join("\n"),
     );
     screen.type("hello?\n");
-    expect(await screen.shows("-32700")).not.toContain("npx");
+    expect((await screen.shows("-32700")).match(/^try:/gm)).toHaveLength(1);
     screen.press("C-c");
     expect(await screen.ended()).toBe(0);
   });
