@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { connect, McpError } from "@parley/mcp";
@@ -54,15 +54,16 @@ export async function buildMcpb(
 ): Promise<{ readonly bundle?: McpbBundle; readonly findings: readonly PublishFinding[] }> {
   const { folder } = project;
   const icon = readIcon(folder, inputs.icon ?? project.settings.icon);
+  const license = readdirSync(folder).find((name) => /^licen[cs]e(?:\.md|\.txt)?$/i.test(name));
   const { files: code, findings } = await bundleServer(inputs.entry, folder);
-  const all = [...findings, ...icon.findings, ...checkAuthor(project.manifest)];
+  const all = [...findings, ...icon.findings, ...checkAuthor(project.manifest), ...checkLicense(license)];
   if (code.size === 0 || all.some(({ severity }) => severity === "error")) return { findings: all };
   const manifest = mcpbManifest(project, inputs, icon.content !== undefined);
   const files = new Map<string, Uint8Array>([
     ["manifest.json", Buffer.from(`${JSON.stringify(manifest, undefined, 2)}\n`)],
     ...[...code].map(([name, content]) => [`server/${name}`, content] as const),
     ...(icon.content === undefined ? [] : [["icon.png", icon.content] as const]),
-    ...["README.md", "LICENSE"].flatMap((name) => {
+    ...["README.md", license ?? "LICENSE"].flatMap((name) => {
       const content = readSmallFile(join(folder, name));
       return content === undefined ? [] : [[name, content] as const];
     }),
@@ -161,6 +162,19 @@ function checkAuthor(manifest: JsonObject): PublishFinding[] {
       place: "package.json author",
       message: "a bundle needs the name of its author",
       fix: 'Add it to package.json: "author": "Your Name".',
+    },
+  ];
+}
+
+function checkLicense(file: string | undefined): PublishFinding[] {
+  if (file !== undefined) return [];
+  return [
+    {
+      code: "license-missing",
+      severity: "note",
+      place: "LICENSE",
+      message: "the project has no file with its license, so the bundle has none",
+      fix: "Add the text of the license as LICENSE.",
     },
   ];
 }

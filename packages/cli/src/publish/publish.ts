@@ -7,7 +7,13 @@ import { UsageError } from "../terminal/usage-error.js";
 import { lineDifference } from "../typed-code/write-types.js";
 import { type InstallLinks, installLinks, installMarkdown } from "./install-links.js";
 import { buildMcpb, bundleName, type McpbBundle, variablesIn } from "./mcpb-bundle.js";
-import { countFindings, type PublishFinding, printFindings } from "./publish-finding.js";
+import {
+  bundleFindings,
+  concernsBundle,
+  countFindings,
+  type PublishFinding,
+  printFindings,
+} from "./publish-finding.js";
 import {
   declaredVariable,
   type JsonObject,
@@ -49,14 +55,22 @@ export const publish: CommandRun = async (invocation) => {
   });
   // Items of a wrong type are left out of the document, so the existing one is checked too.
   const wrong = checkTypes(project.serverJson ?? {});
-  findings.unshift(...own, ...(wrong.length > 0 ? wrong : checkServerJson(document)));
-  const counts = countFindings(findings);
-  const isClean = counts.error === 0 && !(options.flag("strict") && counts.warning > 0);
+  const stated = [...own, ...(wrong.length > 0 ? wrong : checkServerJson(document))];
+  const isBundleAlone = wantsBundleAlone(invocation, own);
+  findings.unshift(...(isBundleAlone ? bundleFindings(stated) : stated));
+  const failing = findings.filter(
+    ({ severity }) => severity === "error" || (options.flag("strict") && severity === "warning"),
+  );
+  const isClean = failing.length === 0;
   const folder = resolve(io.cwd, options.text("output") ?? ".");
-  const files = outputFiles({ project, document, bundle, folder, links: options.text("links") });
-  const isWriting = isClean && (options.flag("write") || options.text("output") !== undefined);
-  if (isWriting) writeFiles(files.filter(({ state }) => state !== "unchanged"));
-  const outcome = { document, findings, files, bundle, isWriting };
+  const shown = isBundleAlone ? undefined : document;
+  const files = outputFiles({ project, document: shown, bundle, folder, links: options.text("links") }).map((file) => {
+    // The bundle alone is not text.
+    const isFailing = typeof file.content === "string" ? !isClean : failing.some(concernsBundle);
+    return { ...file, isWritten: isWanted(invocation) && !isFailing };
+  });
+  writeFiles(files.filter(({ isWritten, state }) => isWritten && state !== "unchanged"));
+  const outcome = { document: shown, findings, files, bundle };
   // Printed before a failure to send, because the files are written then. JSON is one document.
   if (!terminal.json) report(invocation, outcome);
   if (isClean && registry !== undefined) await sendServerJson(document, registry, io.signal);
@@ -65,6 +79,17 @@ export const publish: CommandRun = async (invocation) => {
   else if (sentTo !== undefined) terminal.print(show`sent server.json to ${sentTo}`);
   return isClean ? EXIT.ok : EXIT.findings;
 };
+
+/** True if the files are written, unless there are errors. */
+function isWanted({ options }: Invocation): boolean {
+  return options.flag("write") || options.text("output") !== undefined;
+}
+
+/** True if a bundle is the only file that makes sense: one that a colleague gets, of a package that is not published. */
+function wantsBundleAlone({ options }: Invocation, findings: readonly PublishFinding[]): boolean {
+  const isMore = options.text("registry") !== undefined || options.text("links") !== undefined;
+  return options.flag("mcpb") && !isMore && findings.some(({ code }) => code === "nothing-to-install");
+}
 
 function wantedRegistry({ options, terminal: { io } }: Invocation): Registry | undefined {
   const [url, variable] = [options.text("registry"), options.text("tokenEnv")];
@@ -138,7 +163,8 @@ interface PlannedFile extends OutputFile {
 
 interface OutputInputs {
   readonly project: PublishProject;
-  readonly document: JsonObject;
+  /** The document of `server.json`. Absent if only the bundle is written. */
+  readonly document: JsonObject | undefined;
   readonly bundle: McpbBundle | undefined;
   readonly folder: string;
   /** The file for the install links. */
@@ -146,13 +172,14 @@ interface OutputInputs {
 }
 
 function outputFiles({ project, document, bundle, folder, links }: OutputInputs): PlannedFile[] {
-  const card = buildServerCard(document);
+  const card = document === undefined ? undefined : buildServerCard(document);
   const json = (value: unknown) => `${JSON.stringify(value, undefined, 2)}\n`;
-  const files: OutputFile[] = [{ path: join(folder, "server.json"), content: json(document) }];
+  const files: OutputFile[] = [];
+  if (document !== undefined) files.push({ path: join(folder, "server.json"), content: json(document) });
   if (card !== undefined) files.push({ path: join(folder, "server-card.json"), content: json(card) });
   if (bundle !== undefined)
     files.push({ path: join(folder, `${bundleName(project.manifest)}.mcpb`), content: bundle.content });
-  if (links !== undefined) {
+  if (links !== undefined && document !== undefined) {
     const path = pathInProject(project.folder, links, "the file of --links");
     files.push({ path, content: linksPage(path, links, document) });
   }
@@ -183,60 +210,63 @@ function linksPage(path: string, name: string, document: JsonObject): string {
 
 /** The outcome of one run. */
 interface PublishOutcome {
-  readonly document: JsonObject;
+  /** The document of `server.json`. Absent if only the bundle is written. */
+  readonly document: JsonObject | undefined;
   readonly findings: readonly PublishFinding[];
-  readonly files: readonly PlannedFile[];
+  readonly files: readonly ReportedFile[];
   readonly bundle: McpbBundle | undefined;
-  readonly isWriting: boolean;
+}
+
+/** A file of the report. */
+interface ReportedFile extends PlannedFile {
+  /** True also if the file has the content already. */
+  readonly isWritten: boolean;
 }
 
 function reportJson({ terminal }: Invocation, outcome: PublishOutcome, sentTo: string | undefined): void {
-  const { document, findings, files, bundle, isWriting } = outcome;
+  const { document, findings, files, bundle } = outcome;
   terminal.printJson({
     counts: countFindings(findings),
     findings,
-    written: isWriting,
+    written: files.every(({ isWritten }) => isWritten),
     ...(sentTo === undefined ? {} : { sentTo }),
-    files: files.map(({ name, state, content }) => ({ file: name, state, bytes: Buffer.byteLength(content) })),
-    serverJson: document,
+    files: files.map(({ name, state, content, isWritten }) => {
+      return { file: name, state, written: isWritten, bytes: Buffer.byteLength(content) };
+    }),
+    ...(document === undefined ? {} : { serverJson: document }),
     ...(bundle === undefined
       ? {}
       : { mcpb: { sha256: bundle.sha256, manifest: bundle.manifest, files: bundle.files } }),
-    links: installLinks(document),
+    links: installLinks(document ?? {}),
   });
 }
 
-function report(invocation: Invocation, { document, findings, files, bundle, isWriting }: PublishOutcome): void {
-  for (const file of files) printFile(invocation, file, isWriting, bundle);
-  for (const link of installLinks(document)) printLinks(invocation, link);
+function report(invocation: Invocation, { document, findings, files, bundle }: PublishOutcome): void {
+  for (const file of files) printFile(invocation, file, bundle);
+  for (const link of installLinks(document ?? {})) printLinks(invocation, link);
   printFindings(invocation.terminal, findings);
-  printSum(invocation, countFindings(findings), isWriting);
+  printSum(invocation, countFindings(findings), files);
 }
 
 /** Maximum number of lines of one file that are shown. `--write` writes all. */
 const MAX_SHOWN_LINES = 200;
 
-function printFile(
-  { terminal }: Invocation,
-  file: PlannedFile,
-  isWriting: boolean,
-  bundle: McpbBundle | undefined,
-): void {
+function printFile({ terminal }: Invocation, file: ReportedFile, bundle: McpbBundle | undefined): void {
   const { bold, green, red } = terminal.style;
-  const { name, state, content, before } = file;
+  const { name, state, content, before, isWritten } = file;
   const verbs = {
     new: ["would create", "created"],
     changed: ["would replace", "replaced"],
     unchanged: ["unchanged", "unchanged"],
   };
-  const verb = verbs[state][isWriting ? 1 : 0] ?? "";
+  const verb = verbs[state][isWritten ? 1 : 0] ?? "";
   if (typeof content !== "string") {
     terminal.print(show`${verb} ${bold(name)} (${content.length} bytes, SHA-256 ${bundle?.sha256 ?? ""})`);
     for (const inner of bundle?.files ?? []) terminal.print(show`  ${inner.name} (${inner.bytes} bytes)`);
     return;
   }
   terminal.print(show`${verb} ${bold(name)}`);
-  if (isWriting || state === "unchanged") return;
+  if (isWritten || state === "unchanged") return;
   if (before === undefined) {
     const lines = content.trimEnd().split("\n");
     terminal.print(showIndented(lines.slice(0, MAX_SHOWN_LINES).join("\n")));
@@ -257,11 +287,12 @@ function printLinks({ terminal }: Invocation, { source, cursorWeb, vscodeWeb, cl
   terminal.print(show`  ${dim("Claude Code ")} ${showBlock(claudeCode)}`);
 }
 
-function printSum({ terminal, options }: Invocation, counts: Record<string, number>, isWriting: boolean): void {
-  const { bold, green } = terminal.style;
+function printSum(invocation: Invocation, counts: Record<string, number>, files: readonly ReportedFile[]): void {
+  const { bold, green } = invocation.terminal.style;
   const sum = Object.entries(counts).map(([kind, count]) => `${count} ${kind}${count === 1 ? "" : "s"}`);
-  const isWanted = options.flag("write") || options.text("output") !== undefined;
-  const why = counts["error"] !== 0 ? ": correct the errors first" : isWanted ? "" : ": add --write";
-  const rest = isWriting ? "" : `; nothing was written${why}`;
-  terminal.print(((counts["error"] ?? 0) > 0 ? bold : green)(`${sum.join(", ")}${rest}`));
+  const missing = files.filter(({ isWritten }) => !isWritten).map(({ name }) => name);
+  const what = missing.length < files.length ? `not written: ${missing.join(", ")}` : "nothing was written";
+  const why = counts["error"] !== 0 ? ": correct the errors first" : isWanted(invocation) ? "" : ": add --write";
+  const rest = missing.length === 0 && files.length > 0 ? "" : show`; ${what}${why}`;
+  invocation.terminal.print(((counts["error"] ?? 0) > 0 ? bold : green)(`${sum.join(", ")}${rest}`));
 }

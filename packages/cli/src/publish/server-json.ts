@@ -194,6 +194,7 @@ function packagesOf(
       }),
     );
     checkProgram(project, findings);
+    checkDependencies(manifest, findings);
   }
   if (mcpb !== undefined) {
     put(
@@ -231,6 +232,27 @@ function checkProgram(project: PublishProject, findings: PublishFinding[]): void
       message: "the program has no first line that names Node, so that a shell would run it as its own script",
       fix: "Begin the file with #!/usr/bin/env node.",
     });
+  }
+}
+
+/** Matches dependencies of this computer: by a protocol for folders and files, by a path, or by the name of an archive. */
+const LOCAL = /^(?:(?:file|link|portal|workspace|git\+file):|\.|~?[\\/]|[a-z]:[\\/]|[^:]*\.(?:tgz|tar|tar\.gz)$)/i;
+
+/** Checks that npm can install the dependencies of the package on other computers. */
+function checkDependencies(manifest: JsonObject, findings: PublishFinding[]): void {
+  const optionalPeers = objectOf(manifest["peerDependenciesMeta"]);
+  for (const kind of ["dependencies", "optionalDependencies", "peerDependencies"]) {
+    for (const [name, spec] of Object.entries(objectOf(manifest[kind]) ?? {})) {
+      const isUnused = kind === "peerDependencies" && objectOf(optionalPeers?.[name])?.["optional"] === true;
+      if (isUnused || typeof spec !== "string" || !LOCAL.test(spec)) continue;
+      findings.push({
+        code: "local-dependency",
+        severity: "error",
+        place: `package.json ${kind}`,
+        message: `${name} is ${spec}, which exists on this computer only, so that npm cannot install the package elsewhere`,
+        fix: `Replace it with a version of ${name} on npm, such as "^1.0.0".`,
+      });
+    }
   }
 }
 

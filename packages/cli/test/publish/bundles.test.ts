@@ -75,7 +75,7 @@ const textIn = (result: { content: readonly object[] }) => (result.content[0] as
 
 describe.skipIf(!isReady)("a bundle", () => {
   it("of the quickstart is installed and called, and is the same when it is built again", async () => {
-    using folder = new PublishFolder(MANIFEST, { "icon.png": PNG, "README.md": "# Notes\n", LICENSE: "MIT\n" }).install(
+    using folder = new PublishFolder(MANIFEST, { "icon.png": PNG, "README.md": "# Notes\n" }).install(
       join(root, "node_modules"),
     );
     cpSync(join(examples, "quickstart/server.ts"), join(folder.path, "server.ts"));
@@ -201,6 +201,109 @@ describe.skipIf(!isReady)("a bundle", () => {
     await useBundle(join(folder.path, "notes.mcpb"), {}, async (client) =>
       expect(textIn(await client.callTool("write"))).toBe("written"),
     );
+  });
+
+  describe("alone", () => {
+    const { mcpName: _, ...WITHOUT_NAME } = MANIFEST;
+    const PRIVATE = {
+      ...WITHOUT_NAME,
+      private: true,
+      repository: undefined,
+      dependencies: { "@parley/mcp": "file:/x.tgz" },
+    };
+    const publishAlone = async (manifest: object, ...args: string[]) => {
+      const folder = new PublishFolder(manifest, { "server.ts": SERVER }).install(join(root, "node_modules"));
+      const before = Object.keys(folder.snapshot());
+      const { code, stdout, stderr } = await runParley(["publish", "./server.ts", "--mcpb", ...args], {
+        cwd: folder.path,
+        env: {},
+      });
+      const created = Object.keys(folder.snapshot()).filter((name) => !before.includes(name));
+      return { folder, code, stdout, stderr, created };
+    };
+
+    it.each([
+      [["--write"], "notes.mcpb"],
+      [["-o", "out"], "out/notes.mcpb"],
+    ])("is written for a package without any other way to install it: %j", async (args, name) => {
+      const { folder, code, stdout, created } = await publishAlone(PRIVATE, ...args);
+      using _folder = folder;
+      expect({ code, created }, stdout).toEqual({ code: 0, created: [name] });
+      expect(stdout).toContain(`created ${name} (`);
+      expect(stdout).toContain("note nothing-to-install  ");
+      expect(stdout).toContain("server.json is left out: the server has no package and no address");
+      expect(stdout).not.toMatch(/(?:create|created) server\.json|mcp-name|name-missing|local-dependency/);
+      expect(stdout).toMatch(/\n0 errors, 0 warnings, 2 notes\n$/);
+      await useBundle(join(folder.path, name), {}, async (client) =>
+        expect(textIn(await client.callTool("write"))).toBe("written"),
+      );
+    });
+
+    it.each<[string, object, string[], string[]]>([
+      ["a missing mcpName", WITHOUT_NAME, [], ["mcp-name-missing"]],
+      ["a local dependency", { ...MANIFEST, dependencies: { a: "file:../a" } }, [], ["local-dependency"]],
+      ["wanted links", { ...MANIFEST, private: true }, ["--links", "install.md"], ["nothing-to-install"]],
+      [
+        "a wanted registry",
+        { ...MANIFEST, private: true },
+        ["--registry", "http://127.0.0.1:1"],
+        ["nothing-to-install"],
+      ],
+      ["a wrong address", WITHOUT_NAME, ["--remote", "https://127.0.0.1/mcp"], ["mcp-name-missing", "remote-invalid"]],
+    ])("is written, and %s keeps the other files from it", async (_name, manifest, args, codes) => {
+      const { folder, code, stdout, created } = await publishAlone(manifest, "--write", ...args);
+      using _folder = folder;
+      expect({ code, created }, stdout).toEqual({ code: 5, created: ["notes.mcpb"] });
+      for (const one of codes) expect(stdout).toContain(`error ${one}  `);
+      expect(stdout).toContain("created notes.mcpb (");
+      expect(stdout).toContain("would create server.json\n");
+      expect(stdout).toMatch(/; not written: server\.json(?:, [\w.-]+)*: correct the errors first\n$/);
+    });
+
+    it("is reported as one of several files to a program", async () => {
+      const { folder, stdout } = await publishAlone(WITHOUT_NAME, "--write", "--json");
+      using _folder = folder;
+      const { written, files, serverJson } = JSON.parse(stdout);
+      expect({ written, files }).toMatchObject({
+        written: false,
+        files: [
+          { file: "server.json", written: false },
+          { file: "notes.mcpb", written: true },
+        ],
+      });
+      expect(serverJson).toMatchObject({ name: "io.github.ada/notes" });
+      const alone = await publishAlone(PRIVATE, "--write", "--json");
+      using _alone = alone.folder;
+      const output = JSON.parse(alone.stdout);
+      expect(output).toMatchObject({ written: true, files: [{ file: "notes.mcpb", written: true }], links: [] });
+      expect(output).not.toHaveProperty("serverJson");
+    });
+
+    it.each<[string, object, string]>([
+      ["no description", { ...PRIVATE, description: undefined }, "description-missing"],
+      ["no version", { ...PRIVATE, version: undefined }, "version-missing"],
+      ["no author", { ...PRIVATE, author: undefined }, "author-missing"],
+    ])("is not written with %s, which its manifest needs", async (_name, manifest, finding) => {
+      const { folder, code, stdout, created } = await publishAlone(manifest, "--write");
+      using _folder = folder;
+      expect({ code, created }, stdout).toEqual({ code: 5, created: [] });
+      expect(stdout).toContain(`error ${finding}  `);
+      expect(stdout).toContain("; nothing was written: correct the errors first\n");
+    });
+  });
+
+  it.each([
+    ["LICENSE.md", []],
+    ["COPYING", [{ code: "license-missing", severity: "note", place: "LICENSE" }]],
+  ])("has a license, or a note says that it has none: %s", async (name, expected) => {
+    using folder = new PublishFolder(MANIFEST, { "server.ts": SERVER, [name]: "MIT\n" }).install(
+      join(root, "node_modules"),
+    );
+    rmSync(join(folder.path, "LICENSE"));
+    const { code, stdout } = await runParley(["publish", "./server.ts", "--mcpb", "--json"], { cwd: folder.path });
+    const { findings, mcpb: bundle } = JSON.parse(stdout);
+    expect({ code, findings }).toMatchObject({ code: 0, findings: expected });
+    expect(bundle.files.some((file: { name: string }) => file.name === name)).toBe(expected.length === 0);
   });
 
   it("works where optional packages are not installed", async () => {

@@ -35,6 +35,7 @@ export class PublishFolder implements Disposable {
     this.write("package.json", JSON.stringify(manifest));
     // Only its first line counts where the server is reached by an address.
     this.write("stdio.mjs", "#!/usr/bin/env node\n");
+    this.write("LICENSE", "MIT\n");
     for (const [name, content] of Object.entries(files)) this.write(name, content);
   }
 

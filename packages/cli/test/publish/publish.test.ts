@@ -158,6 +158,52 @@ describe("parley publish", () => {
     if (code === 5) expect(folder.snapshot()).toEqual(before);
   });
 
+  const local = (...specs: string[]) => Object.fromEntries(specs.map((spec, index) => [`part-${index}`, spec]));
+  const PATHS = [
+    "file:/home/ada/part.tgz",
+    "link:../part",
+    "workspace:^",
+    "../part",
+    "~/part",
+    "C:\\part",
+    "part-1.0.0.tgz",
+  ];
+  it.each<[string, object, number]>([
+    ["dependencies", { dependencies: local(...PATHS) }, PATHS.length],
+    ["optional dependencies", { optionalDependencies: local("file:../part") }, 1],
+    ["peer dependencies", { peerDependencies: local("file:../part") }, 1],
+  ])("reports %s that exist on this computer only", async (_name, members, count) => {
+    using folder = new PublishFolder({ ...MANIFEST, ...members });
+    const before = folder.snapshot();
+    const { code, codes } = await codesOf(folder, "--links", "install.md", "--write");
+    expect({ code, codes }).toEqual({ code: 5, codes: Array(count).fill("local-dependency") });
+    expect(folder.snapshot()).toEqual(before);
+  });
+
+  it.each<[string, object, string[]]>([
+    [
+      "other dependencies",
+      { dependencies: local("^1.0.0", "~1.2", "latest", "npm:a@1", "github:a/b", "a/b", "*") },
+      [],
+    ],
+    ["addresses", { dependencies: local("https://example.com/part.tgz", "git+ssh://git@example.com/a/b.git") }, []],
+    ["development dependencies", { devDependencies: local("file:../part") }, []],
+    [
+      "optional peers",
+      { peerDependencies: local("link:../part"), peerDependenciesMeta: { "part-0": { optional: true } } },
+      [],
+    ],
+    ["dependencies of a wrong type", { dependencies: [1], peerDependencies: { a: 1 } }, []],
+    [
+      "a package that is not on npm",
+      { private: true, dependencies: local("file:../part") },
+      ["--remote", "https://example.com/mcp"],
+    ],
+  ])("accepts %s", async (_name, members, args) => {
+    using folder = new PublishFolder({ ...MANIFEST, ...members });
+    expect(await codesOf(folder, ...args)).toEqual({ code: 0, codes: [] });
+  });
+
   it("reports a program that a shell cannot start", async () => {
     using folder = new PublishFolder(
       { ...MANIFEST, bin: { other: "other.mjs", notes: "stdio.mjs" } },
@@ -341,6 +387,7 @@ describe("parley publish", () => {
       expect(folder.snapshot()).toEqual(before);
     }
     expect(readdirSync(folder.path).sort()).toEqual([
+      "LICENSE",
       "out",
       "package.json",
       "server-card.json",

@@ -24,7 +24,7 @@ it("puts back the previous files if one cannot be moved to its place", () => {
   ];
   expect(() => writeFiles(files)).toThrow(/two cannot be written: ENOENT/);
   expect(folder.snapshot()).toEqual(before);
-  expect(readdirSync(folder.path).sort()).toEqual(["one", "package.json", "stdio.mjs", "two"]);
+  expect(readdirSync(folder.path).sort()).toEqual(["LICENSE", "one", "package.json", "stdio.mjs", "two"]);
 });
 
 it("writes all files, and leaves nothing else", () => {
@@ -35,5 +35,5 @@ it("writes all files, and leaves nothing else", () => {
   ]);
   expect(folder.read("one")).toBe("new one");
   expect(readFileSync(join(folder.path, "a/b/two"))).toEqual(Buffer.from([1, 2]));
-  expect(Object.keys(folder.snapshot())).toEqual(["a/b/two", "one", "package.json", "stdio.mjs"]);
+  expect(Object.keys(folder.snapshot())).toEqual(["LICENSE", "a/b/two", "one", "package.json", "stdio.mjs"]);
 });
