@@ -2,6 +2,7 @@ import { McpError } from "@parley/mcp";
 import type { HostServer } from "@parley/mcp/host";
 import { shownRevision } from "@parley/mcp/protocol";
 import type { CommandRun, Invocation } from "../commands/command.js";
+import { projectBuild } from "../target/project-build.js";
 import { resolveTarget, type ServerTarget } from "../target/target.js";
 import { EXIT } from "../terminal/exit-code.js";
 import type { Style } from "../terminal/style.js";
@@ -65,12 +66,23 @@ async function reach(
   checkup: Checkup,
   invocation: Invocation,
 ): Promise<ExaminedConnection | undefined> {
+  await checkBuild(target, checkup, invocation);
   if (target.kind === "module") return reachModule(target.path, checkup, invocation);
   if (target.kind === "command") {
     const { startProgram } = await import("./start-program.js");
-    return startProgram(target.entry, checkup, invocation);
+    return startProgram(target, checkup, invocation);
   }
   return reachUrl(target.entry, target.name, checkup, invocation);
+}
+
+/** Warns about a build that is older than its sources. A missing build fails a later step. */
+async function checkBuild(target: ServerTarget, checkup: Checkup, { terminal }: Invocation): Promise<void> {
+  const build = projectBuild(target, terminal.io.cwd);
+  if (build === undefined || build.state === "missing") return;
+  await checkup.step("build", ({ warn }) => {
+    if (build.state === "stale") warn("stale_build", build.cause, build.fix);
+    return build.cause;
+  });
 }
 
 async function reachModule(

@@ -1,27 +1,30 @@
 import { statSync } from "node:fs";
 import { delimiter, isAbsolute, join, resolve } from "node:path";
 import { McpError } from "@parley/mcp";
-import type { HostServer } from "@parley/mcp/host";
 import { type LaunchFailure, type LaunchReportData, stdioTransport } from "@parley/mcp/node";
 import type { Transport } from "@parley/mcp/transport";
 import type { Invocation } from "../commands/command.js";
+import { projectBuild } from "../target/project-build.js";
+import type { ServerTarget } from "../target/target.js";
 import { EXIT } from "../terminal/exit-code.js";
 import type { Io } from "../terminal/io.js";
 import { CheckFailure, type Checkup, type Finding } from "./checkup.js";
 import { connectionFinding, type ExaminedConnection, openExamined } from "./examined-connection.js";
 
 /** A server that is started as a program and speaks on stdio. */
-type ProgramEntry = HostServer & { readonly command: string };
+type ProgramTarget = ServerTarget & { readonly kind: "command" };
+type ProgramEntry = ProgramTarget["entry"];
 
 /** Reasons that the step `handshake` reports instead of `start`, because the program itself runs. */
 const HANDSHAKE_REASONS: ReadonlySet<string> = new Set(["no_answer", "stdin_closed", "stdout_closed"]);
 
 /** Starts a program and connects to it, in several steps. Returns undefined if no connection was opened. */
 export async function startProgram(
-  entry: ProgramEntry,
+  target: ProgramTarget,
   checkup: Checkup,
   invocation: Invocation,
 ): Promise<ExaminedConnection | undefined> {
+  const { entry } = target;
   const { io } = invocation.terminal;
   const folder = entry.cwd ?? io.cwd;
   await checkup.step("folder", () => checkFolder(folder));
@@ -33,7 +36,9 @@ export async function startProgram(
     const report = "error" in outcome ? launchReportOf(outcome.error) : undefined;
     if (report === undefined) return "the program runs";
     if (HANDSHAKE_REASONS.has(report.reason) || report.reason === "stdout_noise") return "the program runs";
-    throw new CheckFailure(launchFinding(report));
+    const finding = launchFinding(report);
+    const build = report.reason === "missing_module" ? projectBuild(target, io.cwd) : undefined;
+    throw new CheckFailure(build?.state === "missing" ? { ...finding, fix: build.fix } : finding);
   });
   const answers = outcome !== undefined && "connection" in outcome;
   await checkup.step(

@@ -1,9 +1,10 @@
 import { type FSWatcher, watch } from "node:fs";
-import { dirname, relative } from "node:path";
+import { dirname } from "node:path";
 import { type Binding, ServerRegistry } from "@parley/mcp/registry";
 import { fileState, ModuleGraph, thrownFailure } from "../modules/module-graph.js";
 import { loadServerModule, type ServedModule } from "../target/load-module.js";
 import { reportFailure } from "../terminal/failure.js";
+import { shownPath } from "../terminal/shown-path.js";
 import type { Terminal } from "../terminal/terminal.js";
 import { show } from "../terminal/terminal-text.js";
 
@@ -98,7 +99,7 @@ export class ReloadingModule {
       const ms = Math.round(performance.now() - began);
       const [first = this.#path] = changed;
       const more = changed.length > 1 ? ` and ${changed.length - 1} more` : "";
-      const name = relative(this.#terminal.io.cwd, first);
+      const name = shownPath(first, this.#terminal.io.cwd);
       this.#terminal.note(show`${noteStyle.green("reloaded")} after a change to ${name}${more}, in ${ms} ms`);
     }
     this.#watch.watch(this.#files);

@@ -1,11 +1,13 @@
 import { statSync } from "node:fs";
-import { relative, resolve } from "node:path";
+import { resolve } from "node:path";
 import type { CommandRun, Invocation } from "../commands/command.js";
 import { ModuleGraph } from "../modules/module-graph.js";
 import { serveUntilEnded, withStdoutGuarded, wordsWithoutPort } from "../serving/serving-place.js";
 import { loadServerModule } from "../target/load-module.js";
+import { missingModule } from "../target/target.js";
 import { EXIT } from "../terminal/exit-code.js";
 import { parleyCommand } from "../terminal/parley-command.js";
+import { shownPath } from "../terminal/shown-path.js";
 import type { Terminal } from "../terminal/terminal.js";
 import { show } from "../terminal/terminal-text.js";
 import { UsageError } from "../terminal/usage-error.js";
@@ -27,7 +29,7 @@ export const runModule: CommandRun = async (invocation) => {
     : undefined;
   try {
     await using handle = await beginServing(reloading?.bind() ?? server, serving);
-    announce(terminal, serving, handle.url ?? "", relative(io.cwd, path), server.endpoint().info?.name ?? "");
+    announce(terminal, serving, handle.url ?? "", shownPath(path, io.cwd), server.endpoint().info?.name ?? "");
     if (reloading !== undefined)
       terminal.note(show`watching ${graph.files.size} ${graph.files.size === 1 ? "file" : "files"}`);
     await serveUntilEnded(handle, io);
@@ -45,7 +47,7 @@ function modulePath(invocation: Invocation): string {
   }
   const path = resolve(invocation.terminal.io.cwd, word);
   if (statSync(path, { throwIfNoEntry: false })?.isFile() === true) return path;
-  throw new UsageError(`the file ${word} does not exist`, "Check the path. It is relative to the current folder.");
+  throw missingModule(word, path);
 }
 
 /** Rejects when the user interrupts, so that a module that never finishes loading can be interrupted. */

@@ -1,11 +1,13 @@
 import { existsSync } from "node:fs";
-import { type Client, type ClientOptions, connect, McpError, type Revision } from "@parley/mcp";
+import { type Client, type ClientOptions, connect, type ErrorKind, McpError, type Revision } from "@parley/mcp";
 import type { CallTracer } from "@parley/mcp/telemetry";
 import type { WireMessage } from "@parley/mcp/transport";
 import type { Invocation } from "../commands/command.js";
 import type { OptionReader } from "../commands/option-reader.js";
+import { memberOf } from "../questions/typed-value.js";
 import type { Terminal } from "../terminal/terminal.js";
 import { show } from "../terminal/terminal-text.js";
+import { projectBuild } from "./project-build.js";
 import { tokenFile } from "./saved-logins.js";
 import type { ServerTarget } from "./target.js";
 
@@ -75,21 +77,29 @@ interface OpenContext extends Pick<OpenOptions, "tracer" | "onExport"> {
 
 function open(target: ServerTarget, options: ClientOptions, terminal: Terminal, context: OpenContext): Promise<Client> {
   return connectTarget(target, options, terminal, context).catch((reason: unknown) => {
-    throw asConnectFailure(reason);
+    throw asConnectFailure(reason, target, terminal.io.cwd);
   });
 }
 
 /**
  * Converts `invalid_response` and `invalid_definition` to `connect_failed`: something answered or was loaded, but is
- * not an MCP server.
+ * not an MCP server. Replaces the advice if the program is missing because it was not built.
  */
-function asConnectFailure(reason: unknown): unknown {
-  if (!McpError.is(reason) || (reason.kind !== "invalid_response" && reason.kind !== "invalid_definition"))
-    return reason;
-  const { message, fix, data, stack } = reason;
-  const error = new McpError("connect_failed", message, { fix, data, cause: reason });
-  if (stack !== undefined) error.stack = stack;
-  return error;
+function asConnectFailure(reason: unknown, target: ServerTarget, cwd: string): unknown {
+  if (!McpError.is(reason)) return reason;
+  const { kind } = reason;
+  if (kind === "invalid_response" || kind === "invalid_definition") return changedError(reason, "connect_failed");
+  if (memberOf(reason.data, "reason") !== "missing_module") return reason;
+  const build = projectBuild(target, cwd);
+  return build?.state === "missing" ? changedError(reason, kind, build.fix) : reason;
+}
+
+/** Copies an error with another kind or fix. */
+export function changedError(error: McpError, kind: ErrorKind, fix = error.fix): McpError {
+  const { message, data, stack } = error;
+  const changed = new McpError(kind, message, { fix, data, cause: error });
+  if (stack !== undefined) changed.stack = stack;
+  return changed;
 }
 
 async function connectTarget(

@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import type { HostServer } from "@parley/mcp/host";
 import type { Invocation } from "../commands/command.js";
 import { UsageError } from "../terminal/usage-error.js";
+import { projectBuild } from "./project-build.js";
 
 /** The server that a command line names. */
 export type ServerTarget =
@@ -78,7 +79,7 @@ async function targetOf(word: string, { options, terminal }: Invocation): Promis
   const path = resolve(io.cwd, word);
   if (MODULE.test(word) && options.text("config") === undefined) {
     if (statSync(path, { throwIfNoEntry: false })?.isFile() === true) return { kind: "module", name: word, path };
-    throw new UsageError(`the file ${word} does not exist`, "Check the path. It is relative to the current folder.");
+    throw missingModule(word, path);
   }
   // Imported only if the word is a name, because the import loads the library's host.
   const { findConfigServer, neededInputs } = await import("./config-servers.js");
@@ -100,6 +101,13 @@ async function targetOf(word: string, { options, terminal }: Invocation): Promis
   const folder = options.text("cwd");
   const cwd = folder === undefined ? {} : { cwd: resolve(io.cwd, folder) };
   return { kind: "command", name: word, entry: { ...entry, command: entry.command ?? "", env, ...cwd } };
+}
+
+/** The error for a module that does not exist. */
+export function missingModule(word: string, path: string): UsageError {
+  const build = projectBuild({ kind: "module", name: word, path }, "");
+  const fix = build?.fix ?? "Check the path. It is relative to the current folder.";
+  return new UsageError(`the file ${word} does not exist`, fix);
 }
 
 /**

@@ -8,7 +8,6 @@ import { parseJson } from "../questions/typed-value.js";
 import { EXIT, type ExitCode } from "../terminal/exit-code.js";
 import type { Terminal } from "../terminal/terminal.js";
 import { showBlock } from "../terminal/terminal-text.js";
-import { UsageError } from "../terminal/usage-error.js";
 import { completeArguments } from "./complete-arguments.js";
 import { openServer } from "./open-server.js";
 import { parseArguments } from "./parse-arguments.js";
@@ -16,18 +15,21 @@ import { printBlock } from "./print-blocks.js";
 import { withProgress } from "./progress.js";
 import { FileSaver, type SavedFile } from "./saved-files.js";
 import { toolArguments } from "./tool-arguments.js";
-import { unknownName } from "./unknown-name.js";
+import { missingName, unknownName, withBuildAdvice } from "./unknown-name.js";
 
 /** `parley call`: calls a tool and prints its result. */
 export const call: CommandRun = async (invocation) => {
   const { options, terminal } = invocation;
   const extensions = options.flag("task") ? [(await import("@parley/mcp/tasks")).tasks()] : [];
   const tracer = options.flag("trace") ? await callTracer(terminal) : undefined;
-  await using server = await openServer(invocation, checkWords, { extensions, tracer });
+  const check = ([tool]: readonly string[]) => {
+    if (tool === undefined) throw missingName("call", "tool", invocation);
+  };
+  await using server = await openServer(invocation, check, { extensions, tracer });
   const { client, words, signal } = server;
   const [name = "", ...rest] = words;
   const given = await parseArguments(rest, terminal.io);
-  const tool = await findTool(client, name, signal);
+  const tool = await withBuildAdvice(server, findTool(client, name, signal));
   if (tool.execution?.taskSupport === "required" && !options.flag("task")) {
     throw new McpError("invalid_params", `${name} runs only as a task`, { fix: "Add --task." });
   }
@@ -50,10 +52,6 @@ async function callTracer(terminal: Terminal): Promise<CallTracer> {
   return traceCalls((trace) => {
     if (trace.detail.startsWith("tools/call ")) terminal.note(showBlock(formatTrace(trace)));
   });
-}
-
-function checkWords([tool]: readonly string[]): void {
-  if (tool === undefined) throw new UsageError("which tool?", "Run `parley list <target> tools` to see them.");
 }
 
 /** Finds a tool by name. Stops reading pages when the tool is found. */

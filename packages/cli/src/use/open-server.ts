@@ -2,6 +2,7 @@ import type { Client } from "@parley/mcp";
 import type { Invocation } from "../commands/command.js";
 import { questionHandlers } from "../questions/question-handlers.js";
 import { type OpenOptions, openTarget } from "../target/open-target.js";
+import { type ProjectBuild, projectBuild } from "../target/project-build.js";
 import { resolveTarget } from "../target/target.js";
 import type { UsageError } from "../terminal/usage-error.js";
 
@@ -13,6 +14,8 @@ export interface OpenServer extends AsyncDisposable {
    * Signal for the command's requests. Aborted when the user interrupts, or when an `--answer` does not fit its form.
    */
   readonly signal: AbortSignal;
+  /** Examines the build output that the server runs. Returns undefined if it runs none. */
+  readonly build: () => ProjectBuild | undefined;
 }
 
 /**
@@ -29,6 +32,8 @@ export async function openServer(
   const refused = new AbortController();
   const refuse = (error: UsageError) => refused.abort(error);
   const client = await openTarget(target, invocation, { ...questionHandlers(invocation, refuse), ...more });
-  const signal = AbortSignal.any([invocation.terminal.io.signal, refused.signal]);
-  return { client, words, signal, [Symbol.asyncDispose]: () => client.close() };
+  const { io } = invocation.terminal;
+  const signal = AbortSignal.any([io.signal, refused.signal]);
+  const build = () => projectBuild(target, io.cwd);
+  return { client, words, signal, build, [Symbol.asyncDispose]: () => client.close() };
 }

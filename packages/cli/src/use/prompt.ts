@@ -3,7 +3,6 @@ import type { Prompt } from "@parley/mcp/protocol";
 import type { CommandRun } from "../commands/command.js";
 import { EXIT } from "../terminal/exit-code.js";
 import { show } from "../terminal/terminal-text.js";
-import { UsageError } from "../terminal/usage-error.js";
 import { completeArguments } from "./complete-arguments.js";
 import { openServer } from "./open-server.js";
 import { parseArguments } from "./parse-arguments.js";
@@ -11,18 +10,18 @@ import { printBlock } from "./print-blocks.js";
 import { withProgress } from "./progress.js";
 import { FileSaver } from "./saved-files.js";
 import { toolArguments } from "./tool-arguments.js";
-import { unknownName } from "./unknown-name.js";
+import { missingName, unknownName, withBuildAdvice } from "./unknown-name.js";
 
 /** `parley prompt`: prints the messages of a prompt. */
 export const prompt: CommandRun = async (invocation) => {
   const { options, terminal } = invocation;
   const { io, style } = terminal;
   await using server = await openServer(invocation, ([name]) => {
-    if (name === undefined) throw new UsageError("which prompt?", "Run `parley list <target> prompts` to see them.");
+    if (name === undefined) throw missingName("prompt", "prompt", invocation);
   });
   const [name = "", ...rest] = server.words;
   const given = await parseArguments(rest, io);
-  const found = await findPrompt(server.client, name, io.signal);
+  const found = await withBuildAdvice(server, findPrompt(server.client, name, io.signal));
   const asTool = toolOf(found);
   const args = await completeArguments(toolArguments(given, asTool), asTool, terminal);
   if (args === undefined) {

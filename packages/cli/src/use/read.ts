@@ -8,6 +8,7 @@ import { openServer } from "./open-server.js";
 import { printContents, printSaved } from "./print-blocks.js";
 import { withProgress } from "./progress.js";
 import { FileSaver } from "./saved-files.js";
+import { missingName, withBuildAdvice } from "./unknown-name.js";
 
 /** `parley read`: prints the contents of a resource. */
 export const read: CommandRun = async (invocation) => {
@@ -24,11 +25,11 @@ export const read: CommandRun = async (invocation) => {
     );
   }
   await using server = await openServer(invocation, ([uri]) => {
-    if (uri === undefined) throw new UsageError("which resource?", "Run `parley list <target> resources` to see them.");
+    if (uri === undefined) throw missingName("read", "resource", invocation);
   });
   const [uri = ""] = server.words;
   const result = await withProgress(invocation, (onProgress) =>
-    server.client.readResource(uri, { signal: server.signal, onProgress }),
+    withBuildAdvice(server, server.client.readResource(uri, { signal: server.signal, onProgress })),
   );
   const saver = new FileSaver(io, nameOf(uri), { output, force: options.flag("force") });
   if (raw) for (const contents of result.contents) await writeRaw(io, bytesIn(contents));

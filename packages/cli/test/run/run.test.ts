@@ -29,6 +29,22 @@ describe("parley run", () => {
     await expect(fetch(url)).rejects.toThrow();
   });
 
+  it("names a module by its whole path if the current folder is the root or far away", async () => {
+    using folder = new ModuleFolder({ "main.ts": MODULE, "one/two.txt": "" }).link();
+    const path = `${folder.path}/main.ts`;
+    for (const [cwd, shown] of [
+      ["/", path],
+      ["/usr/share/doc/a/b/c/d/e/f", path],
+      [folder.path, "main.ts"],
+      [`${folder.path}/one`, "../main.ts"],
+    ] as const) {
+      const parley = new ServingParley(["run", path, "--http", "0"], { cwd });
+      await parley.url();
+      expect(parley.stderr).toContain(`serving ${shown} at `);
+      await parley.stop();
+    }
+  });
+
   it("lets a call under way end after a signal", async () => {
     const slow = MODULE.replace('() => "one"', "() => new Promise((done) => { globalThis.endSlowCall = done; })");
     using folder = new ModuleFolder({ "main.ts": slow }).link();

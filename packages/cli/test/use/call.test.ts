@@ -99,6 +99,16 @@ describe("parley call", () => {
     expect(stdout).toBe("");
   });
 
+  it.each([
+    ["call", ["node", "dist/stdio.js", "add"], "tool", "node dist/stdio.js"],
+    ["prompt", ["node", "dist/stdio.js"], "prompt", "node dist/stdio.js"],
+    ["read", ["docker", "run", "-i", "notes"], "uri", "docker run …"],
+  ])("%s says that the name goes before the program %j", async (command, program, placeholder, shown) => {
+    const { code, stderr } = await runParley([command, "--", ...program]);
+    expect(code).toBe(2);
+    expect(stderr).toContain(`before \`--\`: \`parley ${command} <${placeholder}> -- ${shown}\`.`);
+  });
+
   it("reports a failure as JSON too", async () => {
     const { code, stdout } = await call(["add", "a=1", "--json"]);
     expect(code).toBe(2);
