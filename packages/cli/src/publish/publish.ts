@@ -23,8 +23,7 @@ import {
 } from "./publish-project.js";
 import { examineServer } from "./running-server.js";
 import { type Registry, registryOf, sendServerJson } from "./send-server-json.js";
-import { buildServerCard } from "./server-card.js";
-import { buildServerJson, type ServerJsonInputs } from "./server-json.js";
+import { buildServerCard, buildServerJson, type ServerJsonInputs } from "./server-json.js";
 import { checkServerJson, checkTypes } from "./server-json-rules.js";
 import { type OutputFile, writeFiles } from "./write-files.js";
 
