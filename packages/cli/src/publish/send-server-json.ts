@@ -75,8 +75,8 @@ export async function sendServerJson(
     });
   }
   if (response.ok) return;
-  const said = reasonIn(answer);
-  const shown = token === undefined ? said : said.replaceAll(token, "<token>");
+  const reason = reasonIn(answer);
+  const shown = token === undefined ? reason : reason.replaceAll(token, "<token>");
   const isRefused = response.status === 401 || response.status === 403;
   throw new McpError(
     isRefused ? "auth_required" : "invalid_response",

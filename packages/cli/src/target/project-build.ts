@@ -1,7 +1,6 @@
 import { type Dirent, readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { memberOf } from "../questions/typed-value.js";
-import type { ServerTarget } from "./target.js";
 
 /** The state of the build output that a target runs, and what to change. */
 export interface ProjectBuild {
@@ -10,6 +9,19 @@ export interface ProjectBuild {
   readonly cause: string;
   readonly fix: string;
 }
+
+/** The members of a `ServerTarget` that name a script. */
+type ScriptTarget =
+  | { readonly kind: "url" }
+  | { readonly kind: "module"; readonly path: string }
+  | {
+      readonly kind: "command";
+      readonly entry: {
+        readonly command: string;
+        readonly args?: readonly string[] | undefined;
+        readonly cwd?: string | undefined;
+      };
+    };
 
 const OUTPUT_FOLDERS: ReadonlySet<string> = new Set(["dist", "build", "out", "lib"]);
 const SCRIPT = /\.[cm]?js$/;
@@ -23,7 +35,7 @@ const OUTPUT = /\.(?:[cm]?js|tsbuildinfo)$/;
  * `package.json` and `tsconfig.json`. Returns undefined for other targets and for installed packages. Paths of the
  * target are relative to `cwd`.
  */
-export function projectBuild(target: ServerTarget, cwd: string): ProjectBuild | undefined {
+export function projectBuild(target: ScriptTarget, cwd: string): ProjectBuild | undefined {
   const script = scriptOf(target, cwd);
   if (script === undefined || script.split(sep).includes("node_modules")) return undefined;
   const folder = outputFolderOf(script);
@@ -44,7 +56,7 @@ export function projectBuild(target: ServerTarget, cwd: string): ProjectBuild | 
 }
 
 /** The JavaScript file that a target runs. */
-function scriptOf(target: ServerTarget, cwd: string): string | undefined {
+function scriptOf(target: ScriptTarget, cwd: string): string | undefined {
   if (target.kind === "module") return SCRIPT.test(target.path) ? target.path : undefined;
   if (target.kind === "url" || !/^node(?:\.exe)?$/i.test(basename(target.entry.command))) return undefined;
   const script = target.entry.args?.find((word) => SCRIPT.test(word));

@@ -105,7 +105,7 @@ async function targetOf(word: string, { options, terminal }: Invocation): Promis
 
 /** The error for a module that does not exist. */
 export function missingModule(word: string, path: string): UsageError {
-  const build = projectBuild({ kind: "module", name: word, path }, "");
+  const build = projectBuild({ kind: "module", path }, "");
   const fix = build?.fix ?? "Check the path. It is relative to the current folder.";
   return new UsageError(`the file ${word} does not exist`, fix);
 }
