@@ -25,7 +25,7 @@ describe("projectBuild", () => {
   const project = (files: Readonly<Record<string, number>>) =>
     write({ "package.json": 1, "tsconfig.json": 1, ...files });
   const build = (...args: string[]) =>
-    projectBuild({ kind: "command", name: "x", entry: { command: "node", args, cwd: folder } }, "/nonexistent");
+    projectBuild({ kind: "command", entry: { command: "node", args, cwd: folder } }, "/nonexistent");
 
   it("names the newest source that is newer than the whole output", () => {
     project({ "src/a.ts": 20, "src/deep/b.tsx": 30, "src/c.ts": 5, "dist/a.js": 9, "dist/deep/b.js": 10 });
@@ -48,10 +48,10 @@ describe("projectBuild", () => {
     project({ "src/a.ts": 20, "dist/a.js": 10 });
     const path = join(folder, "dist/a.js");
     const entry = { command: process.execPath, args: [path] };
-    expect(projectBuild({ kind: "command", name: "x", entry }, "/")?.state).toBe("stale");
+    expect(projectBuild({ kind: "command", entry }, "/")?.state).toBe("stale");
     const near = { command: "node", args: ["dist/a.js"] };
-    expect(projectBuild({ kind: "command", name: "x", entry: near }, folder)?.state).toBe("stale");
-    expect(projectBuild({ kind: "module", name: "x", path }, "/")?.state).toBe("stale");
+    expect(projectBuild({ kind: "command", entry: near }, folder)?.state).toBe("stale");
+    expect(projectBuild({ kind: "module", path }, "/")?.state).toBe("stale");
   });
 
   it.each<[string, Record<string, number>]>([
@@ -128,9 +128,7 @@ describe("projectBuild", () => {
   it("is unknown for other programs and for URLs", () => {
     project({ "src/a.ts": 20, "dist/a.js": 10 });
     const entry = { command: "python", args: ["dist/a.js"], cwd: folder };
-    expect(projectBuild({ kind: "command", name: "x", entry }, folder)).toBeUndefined();
-    expect(
-      projectBuild({ kind: "url", name: "x", entry: { url: "http://127.0.0.1/dist/a.js" } }, folder),
-    ).toBeUndefined();
+    expect(projectBuild({ kind: "command", entry }, folder)).toBeUndefined();
+    expect(projectBuild({ kind: "url" }, folder)).toBeUndefined();
   });
 });
