@@ -16,6 +16,7 @@ export const INSPECT_COMMANDS: readonly CommandDeclaration[] = [
     summary: "try servers in the browser, and see every message",
     description:
       "Opens a page in the browser that connects to the targets. Try their tools, answer their questions, and see every message. " +
+      "A module is reloaded when its files change. " +
       "URLs can be added in the page; programs and modules only on the command line. Without a target, --config connects to " +
       "every server of the file.",
     options: [

@@ -11,26 +11,36 @@ import { resolveTargets, type ServerTarget } from "../target/target.js";
 import { targetSecrets } from "../target/target-secrets.js";
 import { EXIT } from "../terminal/exit-code.js";
 import type { Io } from "../terminal/io.js";
+import { redirectConsole } from "../terminal/redirect-console.js";
 import { show } from "../terminal/terminal-text.js";
 import { UsageError } from "../terminal/usage-error.js";
+import type { InspectedModule } from "./inspected-module.js";
 
 /** `parley inspect`: serves the inspector until a signal arrives. */
 export const inspect: CommandRun = async (invocation) => {
-  const { options, terminal } = invocation;
   const targets = await inspectorTargets(invocation);
-  const inspector = await startInspector({ ...inspectorOptions(invocation), targets });
+  const restoreConsole = redirectConsole(invocation.terminal.io);
+  const { stackTraceLimit } = Error;
+  // Errors of handlers are printed with the line of the module, not with the frames of this program.
+  if (!invocation.options.flag("debug")) Error.stackTraceLimit = 1;
   try {
-    if (terminal.json) terminal.printJsonLine({ url: inspector.url });
-    else terminal.print(show`${inspector.url}`);
-    const { dim } = terminal.noteStyle;
-    terminal.note(show`${dim("the address contains the access key; press Ctrl-C to stop the inspector")}`);
-    if (terminal.io.stdout.isTTY === true && !options.isOff("open")) openPage(inspector.url);
-    await untilEnded(inspector, terminal.io);
+    const inspector = await startInspector({ ...inspectorOptions(invocation), targets });
+    await announceAndWait(inspector, invocation).finally(() => inspector.close());
   } finally {
-    await inspector.close();
+    restoreConsole();
+    Error.stackTraceLimit = stackTraceLimit;
   }
   return EXIT.ok;
 };
+
+async function announceAndWait(inspector: Inspector, { options, terminal }: Invocation): Promise<void> {
+  if (terminal.json) terminal.printJsonLine({ url: inspector.url });
+  else terminal.print(show`${inspector.url}`);
+  const { dim } = terminal.noteStyle;
+  terminal.note(show`${dim("the address contains the access key; press Ctrl-C to stop the inspector")}`);
+  if (terminal.io.stdout.isTTY === true && !options.isOff("open")) openPage(inspector.url);
+  await untilEnded(inspector, terminal.io);
+}
 
 function inspectorOptions({ options, terminal: { io } }: Invocation): InspectorOptions {
   const line = options.text("sampleWith");
@@ -131,15 +141,15 @@ function commandTarget(entry: HostServer & { readonly command: string }, secrets
 
 function moduleTarget({ name, path }: ServerTarget & { kind: "module" }, invocation: Invocation): InspectorTarget {
   const { options: given, terminal } = invocation;
+  let module: InspectedModule | undefined;
   return {
     kind: "module",
     shown: name,
-    open: async (options) => {
+    open: async (options, { onHandshakeChanged }) => {
       // Loaded only here, because the import loads a compiler.
-      const { openModule } = await import("../target/open-module.js");
-      const signal = options.signal ?? terminal.io.signal;
-      const timeoutMs = options.timeouts?.connectMs;
-      return openModule(path, { ...terminal.io, signal }, { client: options, debug: given.flag("debug"), timeoutMs });
+      const { InspectedModule } = await import("./inspected-module.js");
+      module ??= new InspectedModule(path, terminal, given.flag("debug"));
+      return module.open(options, onHandshakeChanged);
     },
   };
 }

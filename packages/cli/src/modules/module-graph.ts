@@ -63,11 +63,16 @@ export class ModuleGraph {
    * Runs code of the module. If the code throws, rejects with an error that names the file and line of the user's code.
    */
   async locate<T>(run: () => T | Promise<T>): Promise<T> {
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = MAX_FRAMES;
     try {
       return await run();
     } catch (reason) {
       if (McpError.is(reason) && LOCATED.has(reason)) throw reason;
       throw thrownFailure(reason, this.#root, new Set(this.#files.keys()));
+    } finally {
+      // The compiler changes the limit too.
+      Error.stackTraceLimit = stackTraceLimit;
     }
   }
 
@@ -118,7 +123,7 @@ export class ModuleGraph {
     const ts = /\.[cm]?tsx?$/.test(path);
     const code = this.#jiti.transform({ source, filename: path, ts, async: true, babel: { plugins: [plainMeta] } });
     const [, broken] = /^exports\.__JITI_ERROR__ = (\{.*\})$/s.exec(code) ?? [];
-    if (broken !== undefined) throw syntaxFailure(path, broken);
+    if (broken !== undefined) throw syntaxFailure(path, source, broken);
     const prefix = `(async function (${PARAMETERS}) {`;
     const script = new Script(`${prefix}${code}\n})`, { filename: path, columnOffset: -prefix.length });
     // Safe: the script evaluates to a function with these parameters.
@@ -211,13 +216,28 @@ const plainMeta = () => ({
   },
 });
 
-function syntaxFailure(path: string, broken: string): McpError {
+function syntaxFailure(path: string, source: string, broken: string): McpError {
   // Safe: the compiler itself writes this object.
   const { line, column, message } = JSON.parse(broken) as { line: number; column: number; message: string };
   const [first = "a syntax error"] = message.replace(/^.*?: /, "").split("\n");
   return located(
-    moduleFailure({ file: path, line, column: column + 1 }, `syntax error: ${first.trim()}`, "Correct the syntax."),
+    moduleFailure(
+      { file: path, line, column: column + 1 },
+      `syntax error: ${first.trim()}${excerpt(source, line, column)}`,
+      "Correct the syntax.",
+    ),
   );
+}
+
+/** Maximum number of characters of a source line in an error. */
+const MAX_EXCERPT_LENGTH = 80;
+
+/** Returns the source line of an error and a caret below `column`, which counts from 0. Cuts a long line around it. */
+function excerpt(source: string, line: number, column: number): string {
+  const from = Math.max(0, column - MAX_EXCERPT_LENGTH / 2);
+  const text = source.split("\n")[line - 1]?.slice(from, from + MAX_EXCERPT_LENGTH) ?? "";
+  // A tab has no fixed width, so that the caret would be at another column.
+  return text.trim() === "" ? "" : `\n${text.replace(/\s/g, " ").trimEnd()}\n${" ".repeat(column - from)}^`;
 }
 
 function missingFailure(specifier: string, importer: string, source: string): McpError {

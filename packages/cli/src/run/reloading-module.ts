@@ -65,6 +65,11 @@ export class ReloadingModule {
     return this.#registry.bind(NAME);
   }
 
+  /** Calls `listener` after each replacement of the server. Returns a function that removes the listener. */
+  onReplaced(listener: () => void): () => void {
+    return this.#registry.on(({ type }) => type === "replaced" && listener());
+  }
+
   /** Stops watching, and closes the current server and the replaced ones. */
   async close(): Promise<void> {
     this.#latest++;

@@ -100,14 +100,23 @@ describe.runIf(hasBrowser)("the page of parley inspect", () => {
     },
   );
 
-  it("loads a module as it is now when its connection is opened again", async () => {
-    folder.write("server.ts", MODULE.replace('tool("ask"', 'tool("ask_again"'));
+  it("lists the tools of a module as they are after a save, without a click", async () => {
     await show("module");
+    await goTo("Use");
+    const tools = page.getByRole("listbox", { name: "List of tools" }).getByRole("option");
+    await tools.filter({ hasText: "ask" }).waitFor();
+    folder.write("server.ts", MODULE.replace('tool("ask"', 'tool("ask_again"'));
+    await tools.filter({ hasText: "ask_again" }).waitFor();
+    expect(await tools.count()).toBe(1);
+  });
+
+  it("loads a module as it is now when its connection is opened again", async () => {
+    folder.write("server.ts", MODULE.replace('tool("ask"', 'tool("ask_at_last"'));
     await goTo("Server");
     await page.getByRole("button", { name: "Reconnect", exact: true }).click();
     await goTo("Use");
     const tools = page.getByRole("listbox", { name: "List of tools" }).getByRole("option");
-    await tools.filter({ hasText: "ask_again" }).waitFor();
+    await tools.filter({ hasText: "ask_at_last" }).waitFor();
     expect(await tools.count()).toBe(1);
   });
 

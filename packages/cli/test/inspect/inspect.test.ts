@@ -141,6 +141,75 @@ describe("parley inspect", () => {
     await parley.connected(1);
   });
 
+  it("shows the server of a module as it is after each save, and the old one while the file is broken", async () => {
+    using folder = project();
+    await using parley = await InspectingParley.start(["server.ts"], { cwd: folder.path });
+    const { connections } = await parley.connected(1);
+    const connection = connections[0]?.id;
+    const tools = async () => {
+      const { offers } = await parley.act("list", { connection, kind: "tools" });
+      return (offers as { name: string }[]).map(({ name }) => name);
+    };
+    expect(await tools()).toEqual(["pid"]);
+    const before = await parley.state();
+    folder.write("server.ts", MODULE.replace('tool("pid"', 'tool("first"'));
+    await parley.until((now) => (now.connections[0]?.lists.tools ?? 0) > (before.connections[0]?.lists.tools ?? 0));
+    expect(await tools()).toEqual(["first"]);
+    await expect.poll(() => parley.stderr).toMatch(/\nreloaded after a change to server\.ts, in \d+ ms\n/);
+    folder.write("server.ts", "export const server = ;");
+    await expect
+      .poll(() => parley.stderr)
+      .toMatch(/error: .*server\.ts:1:23: syntax error[\s\S]*\nthe previous version continues to serve\n/);
+    expect(await tools()).toEqual(["first"]);
+    folder.write("server.ts", "import { Server } from '@parley/mcp';\n\nthrow new Error('not today');");
+    await expect.poll(() => parley.stderr).toMatch(/error: .*server\.ts:3:7: not today\n/);
+    folder.write("server.ts", MODULE.replace(/tool\(.*$/, 'tool("second", () => { throw new TypeError("oh"); });'));
+    await expect.poll(tools).toEqual(["second"]);
+    await parley.act("call", { connection, request: { kind: "tool", name: "second", arguments: {} } });
+    await expect.poll(() => parley.stderr).toMatch(/"second": TypeError: oh\n +at .*server\.ts:2:\d+\)\n$/);
+    // The connection was never lost: clients learn of the new tools by a notification.
+    expect((await parley.state()).connections[0]).toMatchObject({ status: "ready", opened: 1 });
+    expect(parley.stdout).toBe(`${(await parley.url()).href}\n`);
+  });
+
+  it("connects again when a save changes the name of the server or adds its first prompt", async () => {
+    using folder = project();
+    await using parley = await InspectingParley.start(["server.ts"], { cwd: folder.path });
+    await parley.connected(1);
+    folder.write(
+      "server.ts",
+      MODULE.replace('name: "module"', 'name: "notes"').replace(
+        /;$/,
+        '.prompt("ask", { description: "Asks" }, () => "?");',
+      ),
+    );
+    const { connections } = await parley.until(
+      (now) => now.connections[0]?.status === "ready" && now.connections[0].server?.name === "notes",
+    );
+    expect(Object.keys(connections[0]?.lists ?? {})).toEqual(["tools", "prompts"]);
+  });
+
+  it("reports a save once for several connections, and stops watching with the last of them", async () => {
+    using folder = project();
+    const text = MODULE.replace(/^/, 'console.log("evaluated");\n');
+    folder.write("server.ts", text);
+    await using parley = await InspectingParley.start(["server.ts"], { cwd: folder.path });
+    const { connections, targets } = await parley.connected(1);
+    await parley.act("connect", { target: targets[0]?.id });
+    const both = await parley.connected(2);
+    folder.write("server.ts", text.replace('tool("pid"', 'tool("saved"'));
+    await expect.poll(() => parley.stderr).toContain("reloaded");
+    for (const { id } of both.connections) await parley.act("disconnect", { connection: id });
+    await parley.until((now) => now.connections.every(({ status }) => status === "closed"));
+    folder.write("server.ts", text.replace('tool("pid"', 'tool("unwatched"'));
+    await parley.act("reopen", { connection: connections[0]?.id });
+    await parley.connected(1);
+    expect(parley.stderr.match(/^reloaded/gm)).toHaveLength(1);
+    // Evaluated at the start, after the first save, and for the new connection.
+    expect(parley.stderr.match(/^evaluated$/gm)).toHaveLength(3);
+    expect(await parley.end("SIGINT"), parley.stderr).toBe(0);
+  });
+
   it("offers the program of --sample-with", async () => {
     using folder = project();
     await using parley = await InspectingParley.start(["--sample-with", "node model.mjs"], { cwd: folder.path });

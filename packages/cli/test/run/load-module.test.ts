@@ -147,7 +147,16 @@ describe("the server of a module", () => {
   it.each([
     ["export const a = 1;", "exports no server", "Add `export const server"],
     ["export const a = made; export const b = made;", "exports several servers: a, b", "as default"],
-    ["export default made;\nconst x = ;", "main.ts:4:11: syntax error: Unexpected token", "Correct the syntax"],
+    [
+      "export default made;\nconst x = ;",
+      "main.ts:4:11: syntax error: Unexpected token\nconst x = ;\n          ^",
+      "Correct the syntax",
+    ],
+    [
+      `${"/**/".repeat(50)}const\tx = ;${" ".repeat(99)}`,
+      `\n*/${"/**/".repeat(7)}const x = ;\n${" ".repeat(40)}^`,
+      "Correct the syntax",
+    ],
     ["export default made;\n\nthrow new Error('no key');", "main.ts:5:7: no key", "Correct this line"],
     ["export default () => {\n  throw new Error('no key');\n};", "main.ts:4:9: no key", "Correct this line"],
     ['import "zot";\nexport default made;', "main.ts:3: the package zot is not installed", "npm install zot"],

@@ -78,7 +78,7 @@ describe("parley run --watch", () => {
     await saved(
       parley,
       () => folder.write("main.ts", "const x = ;"),
-      /main\.ts:1:11: syntax error.*\nfix: .*\nthe previous version/,
+      /main\.ts:1:11: syntax error.*\n {7}const x = ;\n {17}\^\nfix: .*\nthe previous version/,
     );
     expect(await client.call("which")).toBe("0");
     await saved(

@@ -43,7 +43,7 @@ describe("a target that is no server", () => {
     using folder = new ModuleFolder({ "main.ts": "export const x = " });
     const { code, stderr } = await runParley(["ping", "main.ts"], { cwd: folder.path });
     expect(code).toBe(3);
-    expect(stderr).toMatch(/^error: .*main\.ts:1:\d+: syntax error.*\nfix: {3}Correct the syntax\.\n$/);
+    expect(stderr).toMatch(/^error: .*main\.ts:1:\d+: syntax error.*\n.*\n *\^\nfix: {3}Correct the syntax\.\n$/);
   });
 
   it("was not reached: a page for people", async () => {

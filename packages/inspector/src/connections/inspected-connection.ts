@@ -158,7 +158,7 @@ export class InspectedConnection {
     const auth = this.#attempt?.access?.options.auth;
     const signal = options.signal === undefined ? ended : AbortSignal.any([ended, options.signal]);
     const clientOptions = { ...this.#commonOptions(), ...(auth === undefined ? {} : { auth }), ...options, signal };
-    const opened = this.target.open(clientOptions, { onStderr: () => {} });
+    const opened = this.target.open(clientOptions, { onStderr: () => {}, onHandshakeChanged: () => {} });
     this.#extraClients.add(opened);
     const forget = () => this.#extraClients.delete(opened);
     opened.then((client) => client.on("state", ({ state }) => state === "closed" && forget()), forget);
@@ -198,9 +198,12 @@ export class InspectedConnection {
 
   async #connect(attempt: ConnectionAttempt): Promise<void> {
     const onStderr = (line: string) => this.#addEvent(`stderr: ${line}`);
+    const onHandshakeChanged = () => {
+      if (this.#attempt === attempt) void this.open(this.#info.wanted);
+    };
     try {
       if (this.#attempt !== attempt) return;
-      const client = await this.target.open(this.#options(attempt), { onStderr });
+      const client = await this.target.open(this.#options(attempt), { onStderr, onHandshakeChanged });
       if (this.#attempt !== attempt) return await client.close();
       attempt.client = client;
       this.#connected(client);

@@ -1,10 +1,15 @@
 import type { Client, ClientOptions } from "@parley/mcp";
 import type { TargetInfo } from "../contract/connections.js";
 
-/** Callbacks for output of a target that is not a message. */
+/** Callbacks for events of a target that are not messages. */
 export interface TargetHooks {
   /** Called for each line that the server process writes to stderr. */
   onStderr(line: string): void;
+  /**
+   * Called when the server was replaced by one that answers the handshake differently, such as with another name. The
+   * inspector then opens the connection again.
+   */
+  onHandshakeChanged(): void;
 }
 
 /**

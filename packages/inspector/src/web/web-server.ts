@@ -81,7 +81,6 @@ const APP_FEATURES = ["camera", "microphone", "geolocation", "clipboard-write"];
 const DENIED_FEATURES = [
   "accelerometer",
   "autoplay",
-  "bluetooth",
   "browsing-topics",
   "display-capture",
   "encrypted-media",
@@ -97,7 +96,6 @@ const DENIED_FEATURES = [
   "screen-wake-lock",
   "serial",
   "usb",
-  "web-share",
   "xr-spatial-tracking",
 ];
 
