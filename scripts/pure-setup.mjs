@@ -1,7 +1,17 @@
 // Runs in each test file that shares its process with others (scripts/pure-tests.mjs): such a file leaves the process as it found it.
 import { afterAll, expect, vi } from "vitest";
 
-const GLOBALS = ["Date", "fetch", "crypto", "queueMicrotask", "setImmediate", "setInterval", "setTimeout"];
+const GLOBALS = [
+  "Date",
+  "Request",
+  "Response",
+  "crypto",
+  "fetch",
+  "queueMicrotask",
+  "setImmediate",
+  "setInterval",
+  "setTimeout",
+];
 const before = stateOf();
 
 afterAll(() => {

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server as NodeServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { nodeHandler } from "../../src/node/http/handler.js";
 import { Server } from "../../src/server/server.js";
 import { fetchHandler } from "../../src/transport/http/fetch-handler.js";
@@ -16,6 +16,10 @@ const open: (() => Promise<void>)[] = [];
 afterEach(async () => {
   for (const close of open.splice(0)) await close();
 });
+
+// `@hono/node-server` replaces these for its process, in which other test files run.
+const replaced = { Request: globalThis.Request, Response: globalThis.Response };
+afterAll(() => void Object.assign(globalThis, replaced));
 
 const server = () =>
   new Server({ name: "t", version: "1" })
