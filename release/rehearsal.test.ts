@@ -30,7 +30,7 @@ const LIMIT_MS = 600_000;
 const place = realpathSync(mkdtempSync(join(tmpdir(), "parley-rehearsal-")));
 const checkout = join(place, "checkout");
 const shell = plainEnvironment();
-/** What the user has who did not install anything yet. */
+/** Makes an empty folder of a user who has installed nothing yet. */
 const emptyFolder = (name: string) => {
   mkdirSync(join(place, name), { recursive: true });
   return join(place, name);

@@ -423,7 +423,7 @@ class TaskPushes {
     const notifications = { taskIds: [this.#id] };
     this.#client
       .request("subscriptions/listen", { notifications }, { signal: stream.signal })
-      // Whatever the error, the task is polled from now on.
+      // Ignores the error, because the task is polled instead from now on.
       .catch(() => {})
       .finally(() => {
         this.open = false;
