@@ -15,12 +15,26 @@ const LONG = 1000;
  * False if this is unknown, and for short texts, which are cheaper to scan.
  */
 export function isPlainEnvelope(text: string): boolean {
-  if (text.length < LONG || text.indexOf("\\u00") !== -1) return false;
+  return text.length >= LONG && !hasEscapedLetter(text) && QUOTED.every((quoted) => !occursTwice(text, quoted));
+}
+
+/** Like `isPlainEnvelope`, for long texts: yields after each search, which takes milliseconds in megabytes of text. */
+export function* plainEnvelopeSteps(text: string): Generator<undefined, boolean> {
+  if (hasEscapedLetter(text)) return false;
   for (const quoted of QUOTED) {
-    const first = text.indexOf(quoted);
-    if (first !== -1 && text.indexOf(quoted, first + 1) !== -1) return false;
+    yield;
+    if (occursTwice(text, quoted)) return false;
   }
   return true;
+}
+
+function hasEscapedLetter(text: string): boolean {
+  return text.indexOf("\\u00") !== -1;
+}
+
+function occursTwice(text: string, part: string): boolean {
+  const first = text.indexOf(part);
+  return first !== -1 && text.indexOf(part, first + 1) !== -1;
 }
 
 /**
@@ -29,43 +43,90 @@ export function isPlainEnvelope(text: string): boolean {
  * none.
  */
 export function scanEnvelope(text: string, maxDepth: number): string | undefined {
+  const scan = new EnvelopeScan(text, maxDepth);
+  scan.advance(text.length);
+  return scan.flaw;
+}
+
+/** Like `scanEnvelope`, but yields after each part of the text. */
+export function* scanEnvelopeSteps(text: string, maxDepth: number): Generator<undefined, string | undefined> {
+  const scan = new EnvelopeScan(text, maxDepth);
+  while (scan.advance(SCAN_STEP)) yield;
+  return scan.flaw;
+}
+
+/** Number of characters that one step scans: about a millisecond. */
+const SCAN_STEP = 262_144;
+
+/** A scan of a text that can pause. */
+class EnvelopeScan {
+  flaw: string | undefined;
+  readonly #text: string;
+  readonly #maxDepth: number;
   /** The depth at which the members of the envelope are. */
-  const own = /^\s*\[/.test(text) ? 2 : 1;
+  readonly #own: number;
   /** The members found so far, one bit per member. */
-  let seen = 0;
-  let depth = 0;
-  let isName = false;
-  for (let at = 0; at < text.length; at++) {
-    switch (text[at]) {
-      case '"': {
-        const end = endOfString(text, at);
-        if (end === -1) return undefined;
-        if (isName && depth === own) {
-          const name = nameOf(text.slice(at, end + 1));
-          const bit = 1 << (MEMBERS.indexOf(name) + 1);
-          if (bit > 1 && (seen & bit) !== 0) return `the member \`${name}\` occurs twice`;
-          seen |= bit;
-        }
-        isName = false;
-        at = end;
-        break;
-      }
-      case "{":
-      case "[":
-        isName = text[at] === "{";
-        if (++depth > maxDepth) return `the message is nested deeper than ${maxDepth} levels`;
-        if (depth === own) seen = 0;
-        break;
-      case "}":
-      case "]":
-        depth--;
-        break;
-      case ",":
-        isName = true;
-        break;
-    }
+  #seen = 0;
+  #depth = 0;
+  #isName = false;
+  #at = 0;
+
+  constructor(text: string, maxDepth: number) {
+    this.#text = text;
+    this.#maxDepth = maxDepth;
+    this.#own = /^\s*\[/.test(text) ? 2 : 1;
   }
-  return undefined;
+
+  /** Scans `count` characters, and a string that begins among them to its end. Returns false at the end of the scan. */
+  advance(count: number): boolean {
+    const text = this.#text;
+    const end = Math.min(this.#at + count, text.length);
+    const own = this.#own;
+    let depth = this.#depth;
+    let isName = this.#isName;
+    let at = this.#at;
+    for (; at < end; at++) {
+      switch (text[at]) {
+        case '"': {
+          const close = endOfString(text, at);
+          if (close === -1) return false;
+          if (isName && depth === own && this.#isRepeated(nameOf(text.slice(at, close + 1)))) return false;
+          isName = false;
+          at = close;
+          break;
+        }
+        case "{":
+        case "[":
+          isName = text[at] === "{";
+          if (++depth > this.#maxDepth) {
+            this.flaw = `the message is nested deeper than ${this.#maxDepth} levels`;
+            return false;
+          }
+          if (depth === own) this.#seen = 0;
+          break;
+        case "}":
+        case "]":
+          depth--;
+          break;
+        case ",":
+          isName = true;
+          break;
+      }
+    }
+    this.#depth = depth;
+    this.#isName = isName;
+    this.#at = at;
+    return at < text.length;
+  }
+
+  /** Registers a member of the envelope. Returns true if the envelope already has it. */
+  #isRepeated(name: string): boolean {
+    const bit = 1 << (MEMBERS.indexOf(name) + 1);
+    const repeated = bit > 1 && (this.#seen & bit) !== 0;
+    if (repeated) this.flaw = `the member \`${name}\` occurs twice`;
+    this.#seen |= bit;
+    return repeated;
+  }
 }
 
 function endOfString(text: string, start: number): number {

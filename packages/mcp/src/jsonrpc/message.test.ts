@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { classify, isId, parseMessage } from "./message.js";
+import { type ClassifiedMessage, classify, isId, parseInTurns, parseMessage } from "./message.js";
 
 const request = (members: object) => ({ jsonrpc: "2.0", id: 1, method: "m", ...members });
 
@@ -128,5 +128,60 @@ describe("parsing", () => {
       id: "w",
       reason: expect.stringContaining("100000"),
     });
+  });
+});
+
+describe("a message that is parsed in turns", () => {
+  /** Parses, and counts the turns. A short message is parsed between two turns, as that of another client would be. */
+  function inTurns(text: string): { turns: number; message: ClassifiedMessage } {
+    const waiting: (() => void)[] = [];
+    let message: ClassifiedMessage | undefined;
+    let turns = 0;
+    parseInTurns(
+      text,
+      (run) => waiting.push(run),
+      (parsed) => {
+        message = parsed;
+      },
+    );
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      turns++;
+      expect(parseMessage('{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":[1,2]}}').kind).toBe("request");
+      next();
+    }
+    if (message === undefined) throw new Error("the message was not parsed");
+    return { turns, message };
+  }
+
+  const long = (content: string, more = "") =>
+    `{"jsonrpc":"2.0","id":1,"method":"m","params":{"long":"${"x".repeat(70_000)}","text":${content}}${more}}`;
+  const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
+  const texts = {
+    plain: long(JSON.stringify("a".repeat(600_000))),
+    escaped: long(JSON.stringify('a\n"é'.repeat(200_000))),
+    objects: long(JSON.stringify(Array.from({ length: 5_000 }, (_, id) => ({ id, name: "x".repeat(100) })))),
+    "too many values": long(`[${"1,".repeat(100_000)}1]`),
+    "too deep": long(nested(200)),
+    "too deep and not JSON": `${"[".repeat(70_000)}`,
+    "a member twice": long('"a"', ',"id":2'),
+    "a member twice, escaped": long('"a"', ',"\\u0069d":2'),
+    "a member twice among many brackets": long(
+      JSON.stringify(Array.from({ length: 500 }, () => ({}))),
+      ',"method":"n"',
+    ),
+    "an infinite number": long("1e400"),
+    "a batch": `[${long('"a"')},${long('"b"')}]`,
+    "not JSON": `${long('"a"')}}`,
+    "no object": JSON.stringify("a".repeat(10)),
+    result: `{"jsonrpc":"2.0","id":1,"result":{"a":"${"b".repeat(70_000)}"}}`,
+  };
+  it.each(Object.entries(texts))("is classified as in one turn: %s", (_name, text) => {
+    expect(inTurns(text).message).toEqual(parseMessage(text));
+  });
+
+  it("lets other work run between parsing, counting its values and looking for repeated members", () => {
+    expect(inTurns(texts.escaped).turns).toBeGreaterThan(5);
+    // Many brackets are scanned before `JSON.parse`, in parts.
+    expect(inTurns(texts.objects).turns).toBeGreaterThan(inTurns(texts.plain).turns);
   });
 });

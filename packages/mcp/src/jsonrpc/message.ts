@@ -1,4 +1,4 @@
-import { isPlainEnvelope, MIN_MEMBER_LENGTH, scanEnvelope } from "./envelope.js";
+import { isPlainEnvelope, MIN_MEMBER_LENGTH, plainEnvelopeSteps, scanEnvelope, scanEnvelopeSteps } from "./envelope.js";
 import { INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR } from "./error.js";
 
 /** A request id. `1` and `"1"` are different ids. */
@@ -112,8 +112,7 @@ export function parseMessage(text: string, limits: ParseLimits = DEFAULT_PARSE_L
   // `JSON.parse` takes a second for megabytes of brackets, so long texts are scanned first.
   if (text.length > LONG && hasMoreBrackets(text, limits.maxDepth)) {
     const flaw = scanEnvelope(text, limits.maxDepth);
-    // A text that does not end with a bracket is not a JSON object or array.
-    if (flaw !== undefined) return invalid(flaw, /[}\]]\s*$/.test(text) ? INVALID_REQUEST : PARSE_ERROR);
+    if (flaw !== undefined) return invalidLong(flaw, text);
   }
   try {
     value = JSON.parse(text);
@@ -125,6 +124,57 @@ export function parseMessage(text: string, limits: ParseLimits = DEFAULT_PARSE_L
     if (flaw !== undefined) return withId(invalid(flaw), value);
   }
   return classify(value);
+}
+
+/** Texts from this length on take milliseconds to parse, so a server of many clients parses them in several turns. */
+export const PARSE_IN_TURNS_LENGTH = 1_048_576;
+
+/**
+ * Like `parseMessage`, but lets the event loop turn between the steps, so that one long message delays other clients by
+ * little more than its `JSON.parse`, which cannot pause. `defer` calls a function in the next turn.
+ */
+export function parseInTurns(
+  text: string,
+  defer: (run: () => void) => void,
+  done: (message: ClassifiedMessage) => void,
+): void {
+  const steps = parseSteps(text, DEFAULT_PARSE_LIMITS);
+  const step = () => {
+    const { done: isDone, value } = steps.next();
+    if (isDone === true) done(value);
+    else defer(step);
+  };
+  step();
+}
+
+function* parseSteps(text: string, limits: ParseLimits): Generator<undefined, ClassifiedMessage> {
+  if (hasMoreBrackets(text, limits.maxDepth)) {
+    const flaw = yield* scanEnvelopeSteps(text, limits.maxDepth);
+    if (flaw !== undefined) return invalidLong(flaw, text);
+    yield;
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    return invalid(`the message is not JSON: ${(error as Error).message}`, PARSE_ERROR);
+  }
+  if (typeof value !== "object" || value === null) return classify(value);
+  yield;
+  // One walk instead of the shortcuts of `flawOf`: they save little for a long text, and their counters cannot pause.
+  valuesLeft = limits.maxNodes;
+  const flaw = contentFlaw(value, limits.maxDepth, limits);
+  yield;
+  const isPlain = yield* plainEnvelopeSteps(text);
+  const twice = isPlain ? undefined : yield* scanEnvelopeSteps(text, Number.POSITIVE_INFINITY);
+  const found = twice ?? flaw;
+  return found === undefined ? classify(value) : withId(invalid(found), value);
+}
+
+/** Classifies a long text by the defect that a scan found. */
+function invalidLong(flaw: string, text: string): ClassifiedMessage {
+  // A text that does not end with a bracket is not a JSON object or array.
+  return invalid(flaw, /[}\]]\s*$/.test(text) ? INVALID_REQUEST : PARSE_ERROR);
 }
 
 /** Classifies a parsed value. Only the exact member names count. */

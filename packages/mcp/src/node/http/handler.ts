@@ -86,7 +86,7 @@ export function listenerOf(
  * many replies.
  */
 class TurnQueue {
-  readonly #platform: Platform;
+  readonly platform: Platform;
   readonly state: HttpCore["state"];
   readonly unsent: UnsentReplies;
   #items: AfterTurn[] = [];
@@ -98,14 +98,14 @@ class TurnQueue {
         if (!item.settled) item.turnEnded();
       } catch (error) {
         // A reply that cannot be written must not affect the replies after it, or the process.
-        this.#platform.warn(`a reply could not be written: ${String(error)}`);
+        this.platform.warn(`a reply could not be written: ${String(error)}`);
         if (item instanceof NodeIncoming) item.sendFailure();
       }
     }
   };
 
   constructor(platform: Platform, state: HttpCore["state"]) {
-    this.#platform = platform;
+    this.platform = platform;
     this.state = state;
     let warned = false;
     this.unsent = new UnsentReplies(state.limits.maxUnsentBytes, () => {
@@ -119,7 +119,7 @@ class TurnQueue {
     // A request enters the queue when it waits for its body, and often again in the same turn when it waits for its
     // handler. One entry is enough.
     if (this.#items.at(-1) === item) return;
-    if (this.#items.push(item) === 1) this.#platform.defer(this.#flush);
+    if (this.#items.push(item) === 1) this.platform.defer(this.#flush);
   }
 }
 
@@ -202,7 +202,7 @@ class NodeIncoming implements Incoming, AfterTurn {
     if (request.readableEnded) return done(BODY_USED);
     // Reject a body that is declared too long before reading any of it.
     if (Number(request.headers["content-length"] ?? 0) > maxBytes) return done(bodyTooLong(maxBytes));
-    readBytes(request, limits, done);
+    readBytes(request, limits, this.#queue.platform, done);
   }
 
   send(status: number, headers: HeaderList, body = ""): void {
@@ -291,38 +291,86 @@ const BODY_USED: Body = {
 function bodyOfBytes(bytes: Buffer): Body {
   // `toString` would replace invalid bytes with U+FFFD. The server would then process another text than the one that a
   // filter in front of it may have checked.
-  if (!isUtf8(bytes)) return { status: 400, code: PARSE_ERROR, reason: "the body is not valid UTF-8" };
-  return { text: bytes.toString() };
+  return isUtf8(bytes) ? { text: bytes.toString() } : NOT_UTF8;
 }
 
+const NOT_UTF8: Body = { status: 400, code: PARSE_ERROR, reason: "the body is not valid UTF-8" };
+
+/**
+ * From this length on, the chunks of a body are decoded as they arrive. Decoding megabytes at once would delay other
+ * clients.
+ */
+const DECODE_CHUNKS_BYTES = 524_288;
+
 /** Reads a body into memory. Calls `done` once, or never if the client disconnects first. */
-function readBytes(request: IncomingMessage, limits: BodyLimits, done: (body: Body) => void): void {
+function readBytes(request: IncomingMessage, limits: BodyLimits, platform: Platform, done: (body: Body) => void): void {
   const { maxBytes, state } = limits;
   // Nearly every body arrives as one chunk.
   let first: Buffer | undefined;
   let rest: Buffer[] | undefined;
+  let long: LongBody | undefined;
   let size = 0;
   let refused = false;
+  const refuse = (reason: Body) => {
+    refused = true;
+    first = rest = long = undefined;
+    done(reason);
+  };
   request.on("data", (chunk: Buffer) => {
     // A body is rejected only once. Its later chunks are dropped until the connection closes.
     if (refused) return;
     size += chunk.length;
-    if (size > maxBytes || state.unfinishedBytes + chunk.length > state.limits.maxUnfinishedBytes) {
-      refused = true;
-      first = undefined;
-      rest = undefined;
-      return done(size > maxBytes ? bodyTooLong(maxBytes) : UNFINISHED_LIMIT_REACHED);
-    }
+    if (size > maxBytes || state.unfinishedBytes + chunk.length > state.limits.maxUnfinishedBytes)
+      return refuse(size > maxBytes ? bodyTooLong(maxBytes) : UNFINISHED_LIMIT_REACHED);
     limits.bodyBytes += chunk.length;
     state.unfinishedBytes += chunk.length;
-    if (first === undefined) first = chunk;
+    if (long !== undefined) long.add(chunk);
+    else if (first === undefined) first = chunk;
     else if (rest === undefined) rest = [first, chunk];
     else rest.push(chunk);
+    if (size >= DECODE_CHUNKS_BYTES && rest !== undefined) {
+      long = new LongBody(rest);
+      rest = undefined;
+    }
+    if (long?.isInvalid === true) refuse(NOT_UTF8);
   });
   request.on("end", () => {
     if (refused) return;
-    done(bodyOfBytes(rest === undefined ? (first ?? Buffer.alloc(0)) : Buffer.concat(rest)));
+    if (long === undefined)
+      return done(bodyOfBytes(rest === undefined ? (first ?? Buffer.alloc(0)) : Buffer.concat(rest)));
+    const body = long.end();
+    // The text is still a tree of its chunks. Its first access copies it, which is a step of its own.
+    if ("text" in body) body.text.charCodeAt(0);
+    platform.defer(() => done(body));
   });
+}
+
+/** A body whose chunks are decoded as they arrive. */
+class LongBody {
+  isInvalid = false;
+  #text = "";
+  readonly #decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+  constructor(chunks: readonly Buffer[]) {
+    for (const chunk of chunks) this.add(chunk);
+  }
+
+  add(chunk: Buffer): void {
+    this.#decode(() => this.#decoder.decode(chunk, { stream: true }));
+  }
+
+  end(): Body {
+    this.#decode(() => this.#decoder.decode());
+    return this.isInvalid ? NOT_UTF8 : { text: this.#text };
+  }
+
+  #decode(decode: () => string): void {
+    try {
+      if (!this.isInvalid) this.#text += decode();
+    } catch {
+      this.isInvalid = true;
+    }
+  }
 }
 
 /** Maximum number of bytes of a rejected body that are read and dropped, so that the client can read the error. */

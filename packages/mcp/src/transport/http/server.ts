@@ -3,7 +3,13 @@ import { allowsBatches, opensSessions, sessionRevision } from "../../era/session
 import type { ServerAuthorization } from "../../http/authentication.js";
 import { sortBatch } from "../../jsonrpc/batch.js";
 import { faultData, INVALID_REQUEST } from "../../jsonrpc/error.js";
-import { parseMessage, type RequestMessage } from "../../jsonrpc/message.js";
+import {
+  type ClassifiedMessage,
+  PARSE_IN_TURNS_LENGTH,
+  parseInTurns,
+  parseMessage,
+  type RequestMessage,
+} from "../../jsonrpc/message.js";
 import type { Platform } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
 import { createMemoryStorage } from "../../storage/memory.js";
@@ -232,7 +238,16 @@ function route(context: ServerContext, exchange: HttpExchange): void {
 function handlePost(exchange: HttpExchange, sessions: SessionRoutes | undefined): void {
   const fault = headerFault(exchange.http);
   if (fault !== undefined) return exchange.refuse(fault);
-  readBody(exchange, (body) => handleBody(exchange, sessions, body));
+  readBody(exchange, (body) => {
+    if (body.length < PARSE_IN_TURNS_LENGTH) return handleMessage(exchange, sessions, parseMessage(body));
+    parseInTurns(body, exchange.state.platform.defer, (message) => {
+      if (exchange.left) return;
+      guarded(
+        () => handleMessage(exchange, sessions, message),
+        (error) => exchange.broken(error),
+      );
+    });
+  });
 }
 
 /** Reads the text of the body, or refuses the request. */
@@ -251,10 +266,9 @@ function readBody(exchange: HttpExchange, use: (text: string) => void): void {
   if (exchange.arriving) http.afterTurn(exchange);
 }
 
-function handleBody(exchange: HttpExchange, sessions: SessionRoutes | undefined, body: string): void {
+function handleMessage(exchange: HttpExchange, sessions: SessionRoutes | undefined, item: ClassifiedMessage): void {
   const { endpoint, limits } = exchange.state;
   const isOutside = isOutsideSessions(exchange);
-  const item = parseMessage(body);
   if (item.kind === "invalid") {
     return exchange.refuse(refusal(400, item.reason, { id: item.id, code: item.code, data: faultData(item.code) }));
   }
