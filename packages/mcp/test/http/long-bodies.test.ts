@@ -1,10 +1,10 @@
 import { request } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Server } from "../../src/index.js";
-import { type HttpHandle, serveHttp } from "../../src/node.js";
+import { type ListeningHandle, serveHttp } from "../../src/node.js";
 import { modern } from "./modern.js";
 
-let handle: HttpHandle;
+let handle: ListeningHandle;
 
 beforeAll(async () => {
   const server = new Server({ name: "t", version: "1" }).tool(

@@ -78,8 +78,8 @@ export const FOUND_ADMISSION: readonly Mutant[] = [
     name: "unfinished-bodies-unbounded",
     recreates: "bodies that are being received hold any amount of memory together",
     file: "node/http/handler.ts",
-    search: "if (size > maxBytes || state.unfinishedBytes + chunk.length > state.limits.maxUnfinishedBytes) {",
-    replace: "if (size > maxBytes) {",
+    search: "if (size > maxBytes || state.unfinishedBytes + chunk.length > state.limits.maxUnfinishedBytes)",
+    replace: "if (size > maxBytes)",
     tests: ["test/http/admission.test.ts"],
   },
   {

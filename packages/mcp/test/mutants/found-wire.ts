@@ -79,8 +79,8 @@ export const FOUND_WIRE: readonly Mutant[] = [
     recreates:
       "of two members `method`, `id` or `params` the last one is taken, and a filter before may have seen the first",
     file: "jsonrpc/envelope.ts",
-    search: "if (bit > 1 && (seen & bit) !== 0) return ",
-    replace: "if (bit > 1 && (seen & bit) < -1) return ",
+    search: "const repeated = bit > 1 && (this.#seen & bit) !== 0;",
+    replace: "const repeated = bit > 1 && (this.#seen & bit) < -1;",
     tests: ["src/jsonrpc/envelope.test.ts"],
   },
   {
