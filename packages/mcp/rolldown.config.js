@@ -18,19 +18,20 @@ const workerProgram = source("node/isolate/tool-worker.ts");
  * What the sources call by a name, because it differs by runtime; each build has one of them built in. `own` lists the files that
  * differ between the builds: `package.json` selects one by the condition `node`, and all other files are shared. The entries
  * that every program loads are among them, because resolving a name of `imports` costs a start a millisecond.
- * `many` is the file for what many need that no import of the package evaluates: on Node a file of its own would cost each of them
- * more than it weighs, elsewhere a bundle that loads it at once would weigh more. Node comes last, and writes the shared files.
+ * `parts` is the file for what many need that no import of the root evaluates. `withNode` is the file for those of them that `/node`
+ * evaluates too: on Node they are in `core`, since parts that load `core-node` would fail where Node's modules are missing, elsewhere
+ * they are parts like the others. Node comes last, and writes the shared files.
  */
 const runtimes = {
   web: {
     own: ["index", "node", "core", "core-node", "parts"],
-    many: "parts",
+    withNode: "parts",
     "#platform": source("platform/default.ts"),
     "#transports": source("transport/default-transports.ts"),
   },
   node: {
-    own: ["index", "node", "core", "core-node", "sha256"],
-    many: "core",
+    own: ["index", "node", "core", "core-node", "parts", "sha256"],
+    withNode: "core",
     "#platform": source("node/platform.ts"),
     "#transports": source("node/entry/transports.ts"),
   },
@@ -41,7 +42,7 @@ const shared = new Map();
 
 export default defineConfig(Object.entries(runtimes).map(([name, settings]) => build(name, settings)));
 
-function build(runtime, { many, own, ...alias }) {
+function build(runtime, { own, withNode, ...alias }) {
   return {
     cwd: here,
     input: { ...input, "chunks/tool-worker": workerProgram },
@@ -58,7 +59,7 @@ function build(runtime, { many, own, ...alias }) {
       chunkFileNames: ({ name }) => (own.includes(name) ? `run-${runtime}/${name}.js` : `chunks/${name}.js`),
       codeSplitting: {
         includeDependenciesRecursively: false,
-        groups: [{ name: (id, context) => chunkOf(id, context, many), debugName: "rooms" }],
+        groups: [{ name: (id, context) => chunkOf(id, context, withNode), debugName: "rooms" }],
       },
       // Both builds export a name under itself, so that shared files can import it from either.
       minifyInternalExports: false,
@@ -175,7 +176,7 @@ const onDemandOnNode = {
  * every start, and so is what `/node` adds to it. The rest goes by who needs it. An entry is a file that does nothing but
  * export: then it exports its own names and no others.
  */
-function chunkOf(id, context, many) {
+function chunkOf(id, context, withNode) {
   const needs = (path) => reached(source(path), context).has(id);
   if (id === workerProgram || names.some((name) => id === source(`${name}.ts`))) return null;
   // With the entry, so that a bundler which leaves `connect` out leaves out the client too.
@@ -193,12 +194,12 @@ function chunkOf(id, context, many) {
     (hasClient(name) && rooms.includes("client")) || (hasHost(name) && rooms.includes("questions"));
   const entries = names.filter((name) => name !== "node" && !follows(name) && needs(`${name}.ts`));
   const users = [...rooms, ...entries].sort();
-  if (needs("node.ts")) return users.length === 0 || id.startsWith(source("node/")) ? "core-node" : many;
+  if (needs("node.ts")) return users.length === 0 || id.startsWith(source("node/")) ? "core-node" : withNode;
   if (users.length === 0) return Object.keys(onDemandOnNode).find((room) => onDemandOnNode[room].some(needs)) ?? null;
   // Lint looks at tools through the adapters, and recordings are served by a host, so what both need is needed once.
   const within = { lint: "adapters", recording: "host" };
   const reasons = users.filter((name) => !users.includes(within[name]));
-  if (reasons.length > 2) return many;
+  if (reasons.length > 2) return "parts";
   return rooms.length === 0 && users.length === 1 ? null : users.join("-and-");
 }
 
